@@ -1,0 +1,91 @@
+/* binary.h: y = f(a, b) elementwise with broadcasting, as functions of a node.
+ *
+ * TS_BINARY_FORWARD(name, f): f is an expression in a and b.
+ * TS_BINARY_BACKWARD(name, ga, gb): what is added to the gradients of a and b, expressions in a, b and dy. Where an
+ * operand was stretched its gradient is summed over the stretched axes, so it always has the operand's own shape. */
+#ifndef TS_BINARY_H
+#define TS_BINARY_H
+
+#include "broadcast.h"
+#include "parallel.h"
+#include "real_math.h"
+
+/* The output is walked in rows along which each operand either advances by 1 or stands still, and rows in runs of at
+ * most TS_RUN elements, so that threads can share even a single row. */
+enum { TS_RUN = 8192 };
+typedef struct ts_runs {
+    int64_t rows, length, runs_per_row;
+    int64_t dim[TS_MAX_RANK]; /* of the output, neighbouring axes merged where both operands allow; the last is a row */
+    int64_t step[2][TS_MAX_RANK]; /* of the operands */
+} ts_runs;
+
+ts_runs ts_runs_of(const ts_node *node);
+
+/* Where row `row` starts in operand i. */
+int64_t ts_row_start(const ts_runs *runs, int i, int64_t row);
+
+/* Room for one gradient at the output's size, when an operand was stretched. */
+size_t ts_binary_scratch(const ts_node *node);
+
+/* Runs `body` for every element: index i of the output, values a and b of the operands. */
+#define TS_RUN_LOOP(body)\
+    const ts_runs runs = ts_runs_of(node);\
+    const int64_t n_runs = runs.rows * runs.runs_per_row;\
+    const int64_t step_a = runs.step[0][TS_MAX_RANK - 1], step_b = runs.step[1][TS_MAX_RANK - 1];\
+    _Pragma("omp parallel for if (runs.rows * runs.length > TS_PARALLEL_CUTOFF)")\
+    for (int64_t run = 0; run < n_runs; run++) {\
+        const int64_t row = run / runs.runs_per_row, from = run % runs.runs_per_row * TS_RUN;\
+        const int64_t to = runs.length - from < TS_RUN ? runs.length : from + TS_RUN, first = row * runs.length;\
+        const ts_real *pa = node->in[0]->data + ts_row_start(&runs, 0, row);\
+        const ts_real *pb = node->in[1]->data + ts_row_start(&runs, 1, row);\
+        _Pragma("omp simd") for (int64_t c = from; c < to; c++) {\
+            const ts_real a = pa[c * step_a], b = pb[c * step_b];\
+            const int64_t i = first + c;\
+            (void)a, (void)b;\
+            body;\
+        }\
+    }
+
+#define TS_BINARY_FORWARD(name, f)                                                                                     \
+    static void name(const ts_node *node) {                                                                            \
+        ts_real *y = node->out->data;                                                                                  \
+        TS_RUN_LOOP(y[i] = (ts_real)(f))                                                                          \
+    }
+
+#define TS_BINARY_GRADIENT(name, operand, g)                                                                           \
+    static void name(const ts_node *node) {                                                                            \
+        const ts_tensor *in = node->in[operand];                                                                       \
+        if (in->grad == NULL) return;                                                                                  \
+        const ts_real *dout = node->out->grad;                                                                         \
+        if (ts_shape_equal(&in->shape, &node->out->shape)) {                                                           \
+            ts_real *d = in->grad;                                                                                     \
+            TS_RUN_LOOP(const ts_real dy = dout[i]; d[i] += (ts_real)(g))                                    \
+        } else {                                                                                                       \
+            ts_real *d = node->scratch;                                                                                \
+            TS_RUN_LOOP(const ts_real dy = dout[i]; d[i] = (ts_real)(g))                                     \
+            ts_sum_to_shape(&node->out->shape, d, &in->shape, in->grad);                                               \
+        }                                                                                                              \
+    }
+
+#define TS_BINARY_BACKWARD(name, ga, gb)                                                                               \
+    TS_BINARY_GRADIENT(name##_a, 0, ga)                                                                                \
+    TS_BINARY_GRADIENT(name##_b, 1, gb)                                                                                \
+    static void name(const ts_node *node) {                                                                            \
+        name##_a(node);                                                                                                \
+        name##_b(node);                                                                                                \
+    }
+
+/* Cases every broadcasting op is tested on. */
+#define TS_BROADCAST_CASES(low, high)                                                                                  \
+    {"same", 2, {TS_SHAPE(3, 4), TS_SHAPE(3, 4)}, NULL, low, high, 0, 0},                                              \
+        {"scalars", 2, {TS_SCALAR, TS_SCALAR}, NULL, low, high, 0, 0},                                                 \
+        {"row", 2, {TS_SHAPE(3, 4), TS_SHAPE(1, 4)}, NULL, low, high, 0, 0},                                           \
+        {"lower rank", 2, {TS_SHAPE(4), TS_SHAPE(2, 3, 4)}, NULL, low, high, 0, 0},                                    \
+        {"both stretch", 2, {TS_SHAPE(2, 1, 3), TS_SHAPE(4, 1)}, NULL, low, high, 0, 0},                               \
+        {"scalar and tensor", 2, {TS_SCALAR, TS_SHAPE(2, 2, 2, 3)}, NULL, low, high, 0, 0},                            \
+        {"rank 4", 2, {TS_SHAPE(2, 1, 3, 1), TS_SHAPE(1, 4, 1, 5)}, NULL, low, high, 0, 0},                            \
+        {"wide", 2, {TS_SHAPE(3, 150), TS_SHAPE(150)}, NULL, low, high, 0, 0},                                         \
+        {"empty", 2, {TS_SHAPE(1, 3), TS_SHAPE(0, 3)}, NULL, low, high, 0, 0},                                         \
+        {"mismatch", 2, {TS_SHAPE(2, 3), TS_SHAPE(2, 4)}, NULL, low, high, TS_CASE_REFUSED, 0}
+
+#endif

@@ -1,0 +1,72 @@
+#include "broadcast.h"
+
+#include "parallel.h"
+
+bool ts_broadcast_shapes(const ts_shape *a, const ts_shape *b, ts_shape *out) {
+    out->rank = a->rank > b->rank ? a->rank : b->rank;
+    for (int i = 1; i <= out->rank; i++) {
+        const int64_t m = i <= a->rank ? a->dim[a->rank - i] : 1, n = i <= b->rank ? b->dim[b->rank - i] : 1;
+        if (m != n && m != 1 && n != 1) return false;
+        out->dim[out->rank - i] = m == 1 ? n : m;
+    }
+    return true;
+}
+
+ts_status ts_shape_broadcast(const ts_node *node, ts_shape *out) {
+    if (ts_broadcast_shapes(&node->in[0]->shape, &node->in[1]->shape, out)) return TS_OK;
+    return ts_refuse(node, TS_ERROR_SHAPE, "the shapes do not broadcast");
+}
+
+void ts_padded_dims(const ts_shape *shape, int64_t dim[TS_MAX_RANK]) {
+    const int pad = TS_MAX_RANK - shape->rank;
+    for (int a = 0; a < TS_MAX_RANK; a++) dim[a] = a < pad ? 1 : shape->dim[a - pad];
+}
+
+void ts_broadcast_strides(const ts_shape *operand, const ts_shape *out, int64_t stride[TS_MAX_RANK]) {
+    int64_t dim[TS_MAX_RANK], full[TS_MAX_RANK], step = 1;
+    ts_padded_dims(operand, dim);
+    ts_padded_dims(out, full);
+    for (int a = TS_MAX_RANK - 1; a >= 0; a--) {
+        stride[a] = dim[a] == 1 && full[a] != 1 ? 0 : step;
+        step *= dim[a];
+    }
+}
+
+enum { STRIP = 64 };
+
+/* acc[0 .. width-1] += the rows of src at the kept indices of `at`, over all indices of the reduced axes before the
+ * last; the last axis is either summed into acc[0] or gives the strip that starts at `column`. */
+static void sum_strip(const int64_t dim[TS_MAX_RANK], const bool reduced[TS_MAX_RANK], const int64_t at[3],
+                      const ts_real *src, int64_t column, int64_t width, double *acc) {
+    int64_t from[3], to[3];
+    for (int a = 0; a < 3; a++) from[a] = reduced[a] ? 0 : at[a], to[a] = reduced[a] ? dim[a] : at[a] + 1;
+    for (int64_t i = from[0]; i < to[0]; i++)
+        for (int64_t j = from[1]; j < to[1]; j++)
+            for (int64_t k = from[2]; k < to[2]; k++) {
+                const ts_real *row = src + ((i * dim[1] + j) * dim[2] + k) * dim[3];
+                if (reduced[3])
+                    for (int64_t c = 0; c < dim[3]; c++) acc[0] += (double)row[c];
+                else
+                    for (int64_t c = 0; c < width; c++) acc[c] += (double)row[column + c];
+            }
+}
+
+void ts_sum_to_shape(const ts_shape *from, const ts_real *src, const ts_shape *to, ts_real *dst) {
+    int64_t dim[TS_MAX_RANK], kept[TS_MAX_RANK];
+    bool reduced[TS_MAX_RANK];
+    ts_padded_dims(from, dim);
+    ts_padded_dims(to, kept);
+    for (int a = 0; a < TS_MAX_RANK; a++) reduced[a] = kept[a] == 1;
+    const int64_t strips = (kept[3] + STRIP - 1) / STRIP, items = kept[0] * kept[1] * kept[2] * strips;
+    const int64_t size = ts_size(from);
+#pragma omp parallel for if (size > TS_PARALLEL_CUTOFF)
+    for (int64_t item = 0; item < items; item++) {
+        const int64_t row = item / strips, column = item % strips * STRIP;
+        const int64_t at[3] = {row / kept[2] / kept[1], row / kept[2] % kept[1], row % kept[2]};
+        const int64_t width = kept[3] - column < STRIP ? kept[3] - column : STRIP;
+        double acc[STRIP] = {0};
+        sum_strip(dim, reduced, at, src, column, width, acc);
+        ts_real *into = dst + row * kept[3] + column;
+        for (int64_t c = 0; c < width; c++) into[c] = (ts_real)((double)into[c] + acc[c]);
+    }
+}

@@ -1,0 +1,4 @@
+#include "ops.h"
+
+#define TS_LIST_OP(name) &ts_op_##name,
+const ts_op *const ts_ops[] = {TS_OPS(TS_LIST_OP) NULL};

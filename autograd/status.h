@@ -1,0 +1,30 @@
+/* status.h: how the library says that something went wrong.
+ *
+ * It never aborts, exits or prints. A function that can fail returns a ts_status; the text with op, shapes and
+ * reason stands in a ts_error. A tape keeps its FIRST failure, and everything asked of it afterwards does nothing. */
+#ifndef TS_STATUS_H
+#define TS_STATUS_H
+
+typedef enum ts_status {
+    TS_OK = 0,
+    TS_ERROR_SHAPE,  /* shapes do not fit the op */
+    TS_ERROR_VALUE,  /* an argument or a value is outside what is defined */
+    TS_ERROR_MEMORY, /* out of memory */
+    TS_ERROR_USAGE   /* called in the wrong order or mode */
+} ts_status;
+
+typedef struct ts_error {
+    ts_status status;
+    char text[400]; /* one line, no newline; "" when status is TS_OK */
+} ts_error;
+
+#if defined(__GNUC__)
+#define TS_PRINTF(text, first) __attribute__((format(printf, text, first)))
+#else
+#define TS_PRINTF(text, first)
+#endif
+
+/* Records a failure unless one is recorded already, and returns `status`. */
+ts_status ts_error_set(ts_error *error, ts_status status, const char *format, ...) TS_PRINTF(3, 4);
+
+#endif
