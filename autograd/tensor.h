@@ -22,10 +22,14 @@ typedef struct ts_shape {
     int64_t dim[TS_MAX_RANK];
 } ts_shape;
 
-/* TS_SHAPE(2, 3) is the shape [2,3]; TS_SCALAR the shape []. */
-#define TS_SHAPE(...)                                                          \
-    ((ts_shape){.rank = (int)(sizeof((int64_t[]){__VA_ARGS__}) / sizeof(int64_t)), .dim = {__VA_ARGS__}})
-#define TS_SCALAR ((ts_shape){.rank = 0, .dim = {0}})
+/* TS_SHAPE(2, 3) is the shape [2,3]; TS_SCALAR the shape []. Where a static object is initialised, TS_DIMS(2, 3) and
+ * TS_NO_DIMS are the same as initialisers. */
+#define TS_DIMS(...)                                                                                                   \
+    { .rank = (int)(sizeof((int64_t[]){__VA_ARGS__}) / sizeof(int64_t)), .dim = {__VA_ARGS__} }
+#define TS_NO_DIMS                                                                                                     \
+    { .rank = 0, .dim = {0} }
+#define TS_SHAPE(...) ((ts_shape)TS_DIMS(__VA_ARGS__))
+#define TS_SCALAR ((ts_shape)TS_NO_DIMS)
 
 /* A tensor belongs to the tape it was made through. `grad` has the shape of `data` and is NULL until a backward pass
  * reaches the tensor; after it, grad[i] = d(loss)/d(data[i]). */

@@ -77,15 +77,15 @@ size_t ts_binary_scratch(const ts_node *node);
 
 /* Cases every broadcasting op is tested on. */
 #define TS_BROADCAST_CASES(low, high)                                                                                  \
-    {"same", 2, {TS_SHAPE(3, 4), TS_SHAPE(3, 4)}, NULL, low, high, 0, 0},                                              \
-        {"scalars", 2, {TS_SCALAR, TS_SCALAR}, NULL, low, high, 0, 0},                                                 \
-        {"row", 2, {TS_SHAPE(3, 4), TS_SHAPE(1, 4)}, NULL, low, high, 0, 0},                                           \
-        {"lower rank", 2, {TS_SHAPE(4), TS_SHAPE(2, 3, 4)}, NULL, low, high, 0, 0},                                    \
-        {"both stretch", 2, {TS_SHAPE(2, 1, 3), TS_SHAPE(4, 1)}, NULL, low, high, 0, 0},                               \
-        {"scalar and tensor", 2, {TS_SCALAR, TS_SHAPE(2, 2, 2, 3)}, NULL, low, high, 0, 0},                            \
-        {"rank 4", 2, {TS_SHAPE(2, 1, 3, 1), TS_SHAPE(1, 4, 1, 5)}, NULL, low, high, 0, 0},                            \
-        {"wide", 2, {TS_SHAPE(3, 150), TS_SHAPE(150)}, NULL, low, high, 0, 0},                                         \
-        {"empty", 2, {TS_SHAPE(1, 3), TS_SHAPE(0, 3)}, NULL, low, high, 0, 0},                                         \
-        {"mismatch", 2, {TS_SHAPE(2, 3), TS_SHAPE(2, 4)}, NULL, low, high, TS_CASE_REFUSED, 0}
+    {"same", 2, {TS_DIMS(3, 4), TS_DIMS(3, 4)}, NULL, low, high, 0, 0},                                              \
+        {"scalars", 2, {TS_NO_DIMS, TS_NO_DIMS}, NULL, low, high, 0, 0},                                                 \
+        {"row", 2, {TS_DIMS(3, 4), TS_DIMS(1, 4)}, NULL, low, high, 0, 0},                                           \
+        {"lower rank", 2, {TS_DIMS(4), TS_DIMS(2, 3, 4)}, NULL, low, high, 0, 0},                                    \
+        {"both stretch", 2, {TS_DIMS(2, 1, 3), TS_DIMS(4, 1)}, NULL, low, high, 0, 0},                               \
+        {"scalar and tensor", 2, {TS_NO_DIMS, TS_DIMS(2, 2, 2, 3)}, NULL, low, high, 0, 0},                            \
+        {"rank 4", 2, {TS_DIMS(2, 1, 3, 1), TS_DIMS(1, 4, 1, 5)}, NULL, low, high, 0, 0},                            \
+        {"wide", 2, {TS_DIMS(3, 150), TS_DIMS(150)}, NULL, low, high, 0, 0},                                         \
+        {"empty", 2, {TS_DIMS(1, 3), TS_DIMS(0, 3)}, NULL, low, high, 0, 0},                                         \
+        {"mismatch", 2, {TS_DIMS(2, 3), TS_DIMS(2, 4)}, NULL, low, high, TS_CASE_REFUSED, 0}
 
 #endif

@@ -8,10 +8,10 @@
 #include "../tensor.h"
 
 #ifdef TS_DOUBLE
-#define TS_REAL_FN(f) f
+#define TS_REAL_FN(name) name
 #define TS_REAL_MAX DBL_MAX
 #else
-#define TS_REAL_FN(f) f##f
+#define TS_REAL_FN(name) name##f
 #define TS_REAL_MAX FLT_MAX
 #endif
 

@@ -5,8 +5,8 @@
 TS_UNARY_FORWARD(forward, r_exp(x), int)
 TS_UNARY_BACKWARD(backward, y *dy, int)
 
-static const ts_op_case cases[] = {{.label = "matrix", .n_in = 1, .in = {TS_SHAPE(3, 5)}},
-                                   {.label = "scalar", .n_in = 1, .in = {TS_SCALAR}},
+static const ts_op_case cases[] = {{.label = "matrix", .n_in = 1, .in = {TS_DIMS(3, 5)}},
+                                   {.label = "scalar", .n_in = 1, .in = {TS_NO_DIMS}},
                                    {.label = NULL}};
 
 const ts_op ts_op_exp = {.name = "exp",

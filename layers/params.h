@@ -1,0 +1,48 @@
+/* params.h: the parameters of a model: named tensors in one block of memory, their gradients in another.
+ *
+ * They outlive tapes. Add all of them, allocate once, then use them on any tape. A parameter is initialised from the
+ * seed and its NAME, so adding a layer to a model leaves the others as they were. */
+#ifndef TS_PARAMS_H
+#define TS_PARAMS_H
+
+#include "../autograd/tape.h"
+
+typedef struct ts_params ts_params;
+
+enum { TS_PARAM_NAME = 64 }; /* bytes of a name, with its end */
+
+/* How a parameter starts, and whether it learns. */
+typedef struct ts_init {
+    enum { TS_INIT_ZEROS, TS_INIT_ONES, TS_INIT_UNIFORM } kind;
+    double bound; /* UNIFORM: uniform in (-bound, bound) */
+    bool fixed;   /* it has no gradient; set its values after ts_params_allocate */
+} ts_init;
+
+ts_params *ts_params_create(void); /* NULL when out of memory */
+void ts_params_free(ts_params *params);
+
+/* Adds a parameter and returns its number, or -1 with *error set: a name that is empty, too long or taken, a bad shape,
+ * called after ts_params_allocate, out of memory. */
+int ts_params_add(ts_params *params, const char *name, ts_shape shape, ts_init init, ts_error *error);
+
+/* Takes memory for all of them and initialises them. */
+ts_status ts_params_allocate(ts_params *params, uint64_t seed, ts_error *error);
+
+int ts_params_count(const ts_params *params);
+int ts_params_find(const ts_params *params, const char *name); /* -1 when there is none */
+const char *ts_params_name(const ts_params *params, int i);
+const ts_shape *ts_params_shape(const ts_params *params, int i);
+ts_real *ts_params_value(ts_params *params, int i);
+ts_real *ts_params_grad(ts_params *params, int i); /* NULL when fixed */
+
+/* All values, and all gradients, as one row of ts_params_size numbers (optimisers see this). The gradient of a fixed
+ * parameter stands there as zeros. */
+int64_t ts_params_size(const ts_params *params);
+ts_real *ts_params_values(ts_params *params);
+ts_real *ts_params_grads(ts_params *params);
+void ts_params_zero_grads(ts_params *params);
+
+/* Parameter i on a tape: a leaf whose gradient adds up in ts_params_grad. */
+ts_tensor *ts_params_use(ts_params *params, int i, ts_tape *tape);
+
+#endif

@@ -1,0 +1,189 @@
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#ifdef _OPENMP
+#include <omp.h>
+#endif
+
+#include "../autograd/gradcheck.h"
+#include "../autograd/ops.h"
+#include "test_main.h"
+
+static ts_tape *tape;
+
+static void setup(void) {
+    tape = ts_tape_create(TS_RECORD);
+}
+
+static void teardown(void) {
+    ts_tape_free(tape);
+}
+
+static const ts_attention_spec dot_softmax = {
+    .score = TS_SCORE_DOT, .simplex = {.map = &ts_softmax_map}, .gamma = 1};
+
+static void fill(ts_tensor *t, const char *name) {
+    const ts_rng rng = {test_seed(), ts_rng_stream(name), 0};
+    for (int64_t i = 0; i < ts_size(&t->shape); i++) t->data[i] = (ts_real)(2 * ts_rng_uniform(rng, (uint64_t)i) - 1);
+}
+
+/* A row with every key masked gives zeros and no gradient, and poisons nothing. */
+START_TEST(fully_masked_row) {
+    ts_tensor *eye = ts_variable(tape, TS_SHAPE(2, 2), (ts_real[]){1, 0, 0, 1});
+    ts_tensor *v = ts_variable(tape, TS_SHAPE(2, 2), (ts_real[]){1, 2, 3, 4});
+    ts_tensor *mask = ts_constant(tape, TS_SHAPE(2, 2), (ts_real[]){1, 1, 0, 0});
+    ts_attention_spec spec = dot_softmax;
+    spec.gamma = 1 / sqrt(2.0);
+    ts_tensor *y = ts_attention(tape, eye, eye, v, mask, &spec);
+    ck_assert_double_eq_tol((double)y->data[0], 1.6605, 1e-4);
+    ck_assert_double_eq_tol((double)y->data[1], 2.6605, 1e-4);
+    ck_assert(y->data[2] == 0 && y->data[3] == 0);
+    ck_assert_int_eq(ts_backward_from(tape, y, (ts_real[]){0, 0, 1, 1}), TS_OK);
+    for (int i = 0; i < 4; i++) ck_assert(v->grad[i] == 0 && eye->grad[i] == 0);
+}
+END_TEST
+
+/* The mask is exact: whatever stands in excluded keys and values is never read into the result. */
+START_TEST(masked_keys_are_excluded_exactly) {
+    ts_tensor *q = ts_variable(tape, TS_SHAPE(1, 1), (ts_real[]){1});
+    ts_tensor *k = ts_variable(tape, TS_SHAPE(3, 1), (ts_real[]){1, (ts_real)NAN, 1});
+    ts_tensor *v = ts_variable(tape, TS_SHAPE(3, 1), (ts_real[]){2, (ts_real)INFINITY, 4});
+    ts_tensor *mask = ts_constant(tape, TS_SHAPE(1, 3), (ts_real[]){1, 0, 1});
+    ts_tensor *y = ts_attention(tape, q, k, v, mask, &dot_softmax);
+    ck_assert(y->data[0] == 3);
+    ck_assert_int_eq(ts_backward(tape, ts_sum(tape, y, TS_ALL_AXES, false)), TS_OK);
+    ck_assert(v->grad[1] == 0 && k->grad[1] == 0 && isfinite((double)q->grad[0]));
+}
+END_TEST
+
+/* One op equals the same thing composed of others, for every map. */
+START_TEST(equals_its_composition) {
+    for (const ts_simplex *const *map = ts_simplex_maps; *map != NULL; map++)
+        for (int score = 0; score < 2; score++) {
+            ts_tape_reset(tape);
+            ts_tensor *q = ts_constant(tape, TS_SHAPE(3, 42, 7), NULL), *k = ts_constant(tape, TS_SHAPE(3, 65, 7), NULL);
+            ts_tensor *v = ts_constant(tape, TS_SHAPE(3, 65, 5), NULL);
+            fill(q, "q"), fill(k, "k"), fill(v, "v");
+            const bool linear = *map == &ts_linear_map;
+            if (linear) q = ts_square(tape, q), k = ts_square(tape, k); /* scores must not be negative */
+            if (linear && score == TS_SCORE_EUCLIDEAN) continue;
+            const ts_attention_spec spec = {.score = (ts_score)score, .gamma = 1.5,
+                                            .simplex = {.map = *map, .parameter = 1.7, .rng = {3, 4, 5}}};
+            ts_tensor *y = ts_attention(tape, q, k, v, NULL, &spec);
+            ts_tensor *s = score == TS_SCORE_DOT ? ts_scale(tape, ts_matmul(tape, q, k, false, true), 1.5)
+                                                 : ts_scale(tape, ts_squared_distances(tape, q, k), -1.5);
+            ts_tensor *z = ts_matmul(tape, ts_simplex_apply(tape, s, -1, &spec.simplex), v, false, false);
+            ck_assert_msg(ts_tape_error(tape) == NULL, "%s", ts_tape_error(tape));
+            for (int64_t i = 0; i < ts_size(&y->shape); i++)
+                ck_assert_msg(fabs((double)(y->data[i] - z->data[i])) <= 5e-5, "%s: %g, composed %g", (*map)->name,
+                              (double)y->data[i], (double)z->data[i]);
+        }
+}
+END_TEST
+
+/* Near ties far from the origin are decided by differences, not by norms. */
+START_TEST(hardmax_far_from_the_origin) {
+    ts_tensor *q = ts_constant(tape, TS_SHAPE(4, 1), (ts_real[]){100000, 100000.5f, 100001.5f, 100002});
+    ts_tensor *k = ts_constant(tape, TS_SHAPE(2, 1), (ts_real[]){100000, 100002});
+    ts_tensor *v = ts_constant(tape, TS_SHAPE(2, 1), (ts_real[]){0, 1});
+    const ts_attention_spec spec = {.score = TS_SCORE_EUCLIDEAN, .simplex = {.map = &ts_hardmax_map}, .gamma = 1};
+    ts_tensor *y = ts_attention(tape, q, k, v, NULL, &spec);
+    ck_assert(y->data[0] == 0 && y->data[1] == 0 && y->data[2] == 1 && y->data[3] == 1);
+}
+END_TEST
+
+START_TEST(ties_share_or_go_to_the_first) {
+    ts_tensor *q = ts_constant(tape, TS_SHAPE(1, 1), (ts_real[]){1});
+    ts_tensor *k = ts_constant(tape, TS_SHAPE(2, 1), (ts_real[]){0, 2});
+    ts_tensor *v = ts_constant(tape, TS_SHAPE(2, 2), (ts_real[]){1, 0, 0, 1});
+    ts_attention_spec spec = {.score = TS_SCORE_EUCLIDEAN, .simplex = {.map = &ts_hardmax_map}, .gamma = 1};
+    ts_tensor *y = ts_attention(tape, q, k, v, NULL, &spec);
+    ck_assert(y->data[0] == (ts_real)0.5 && y->data[1] == (ts_real)0.5);
+    spec.simplex.map = &ts_argmax_map;
+    y = ts_attention(tape, q, k, v, NULL, &spec);
+    ck_assert(y->data[0] == 1 && y->data[1] == 0);
+}
+END_TEST
+
+START_TEST(dropout_of_everything_is_zero) {
+    ts_attention_spec spec = dot_softmax;
+    spec.dropout = 1;
+    ts_tensor *x = ts_variable(tape, TS_SHAPE(3, 2), (ts_real[]){1, 2, 3, 4, 5, 6});
+    ts_tensor *y = ts_attention(tape, x, x, x, NULL, &spec);
+    ck_assert_int_eq(ts_backward(tape, ts_sum(tape, y, TS_ALL_AXES, false)), TS_OK);
+    for (int i = 0; i < 6; i++) ck_assert(y->data[i] == 0 && x->grad[i] == 0);
+}
+END_TEST
+
+/* Dropping a hundredth leaves the mean where it was. */
+START_TEST(dropout_keeps_the_mean) {
+    ts_attention_spec spec = dot_softmax;
+    spec.dropout = 0.3;
+    ts_tensor *q = ts_constant(tape, TS_SHAPE(500, 1), NULL), *k = ts_constant(tape, TS_SHAPE(100, 1), NULL);
+    ts_tensor *v = ts_add(tape, k, ts_constant(tape, TS_SCALAR, (ts_real[]){1}));
+    ts_tensor *mean = ts_mean(tape, ts_attention(tape, q, k, v, NULL, &spec), TS_ALL_AXES, false);
+    ck_assert_double_eq_tol((double)mean->data[0], 1, 0.02);
+    ck_assert(mean->data[0] != 1);
+}
+END_TEST
+
+static ts_tensor *masked(ts_tape *t, ts_tensor *const in[], void *context) {
+    static const ts_real mask[6] = {1, 0, 1, 0, 0, 0};
+    return ts_attention(t, in[0], in[1], in[2], ts_borrow(t, TS_SHAPE(2, 3), mask), context);
+}
+
+START_TEST(gradient_through_a_mask) {
+    ts_attention_spec spec = dot_softmax;
+    const ts_shape shapes[3] = {TS_SHAPE(2, 2), TS_SHAPE(3, 2), TS_SHAPE(3, 2)};
+    const ts_real values[6] = {(ts_real)0.3, -1, (ts_real)0.7, (ts_real)1.2, (ts_real)-0.4, (ts_real)0.5};
+    const ts_real *const in[3] = {values, values, values};
+    ts_gradcheck_report report;
+    const double tolerance = sizeof(ts_real) == sizeof(double) ? 1e-7 : 2e-2;
+    const ts_status status = ts_gradcheck(masked, &spec, 3, shapes, in, NULL, test_seed(), tolerance, &report);
+    ck_assert_msg(status == TS_OK, "%s", report.text);
+}
+END_TEST
+
+#ifdef _OPENMP
+/* Output and all gradients, byte for byte, on 1, 2, 3 and 8 threads. */
+START_TEST(the_same_bits_on_any_number_of_threads) {
+    static ts_real reference[4][6 * 130 * 5];
+    for (int t = 0; t < 4; t++) {
+        omp_set_num_threads((int[]){1, 2, 3, 8}[t]);
+        ts_tape_reset(tape);
+        ts_tensor *in[3];
+        for (int i = 0; i < 3; i++) in[i] = ts_variable(tape, TS_SHAPE(6, 130, 5), NULL), fill(in[i], i == 0 ? "a" : "b");
+        ts_attention_spec spec = {.score = TS_SCORE_EUCLIDEAN, .simplex = {.map = &ts_softmax_map}, .gamma = 2, .dropout = 0.1};
+        ts_tensor *y = ts_attention(tape, in[0], in[1], in[2], NULL, &spec);
+        ck_assert_int_eq(ts_backward(tape, ts_sum(tape, ts_square(tape, y), TS_ALL_AXES, false)), TS_OK);
+        const ts_real *results[4] = {y->data, in[0]->grad, in[1]->grad, in[2]->grad};
+        for (int i = 0; i < 4; i++) {
+            if (t == 0) memcpy(reference[i], results[i], sizeof reference[i]);
+            ck_assert_mem_eq(reference[i], results[i], sizeof reference[i]);
+        }
+    }
+}
+END_TEST
+#endif
+
+int main(void) {
+    Suite *suite = suite_create("attention");
+    TCase *tests = tcase_create("all");
+    printf("seed %llu\n", test_seed());
+    tcase_set_timeout(tests, 0);
+    tcase_add_checked_fixture(tests, setup, teardown);
+    tcase_add_test(tests, fully_masked_row);
+    tcase_add_test(tests, masked_keys_are_excluded_exactly);
+    tcase_add_test(tests, equals_its_composition);
+    tcase_add_test(tests, hardmax_far_from_the_origin);
+    tcase_add_test(tests, ties_share_or_go_to_the_first);
+    tcase_add_test(tests, dropout_of_everything_is_zero);
+    tcase_add_test(tests, dropout_keeps_the_mean);
+    tcase_add_test(tests, gradient_through_a_mask);
+#ifdef _OPENMP
+    tcase_add_test(tests, the_same_bits_on_any_number_of_threads);
+#endif
+    suite_add_tcase(suite, tests);
+    return run_suite(suite);
+}

@@ -1,0 +1,69 @@
+/* Runs the examples and reads what they print. TESSERA_EXAMPLES is the folder of the programs. */
+#include <stdio.h>
+#include <string.h>
+#include <sys/wait.h>
+
+#include "test_main.h"
+
+static char output[20000];
+
+static void run(const char *name) {
+    char command[2000];
+    const char *folder = getenv("TESSERA_EXAMPLES");
+    ck_assert_msg(folder != NULL, "TESSERA_EXAMPLES is not set");
+    snprintf(command, sizeof command, "'%s/%s'", folder, name);
+    FILE *pipe = popen(command, "r");
+    ck_assert_ptr_nonnull(pipe);
+    output[fread(output, 1, sizeof output - 1, pipe)] = '\0';
+    const int status = pclose(pipe);
+    ck_assert_msg(WIFEXITED(status) && WEXITSTATUS(status) == 0, "%s: status %d, printed %s", name, status, output);
+}
+
+static void expect(const char *text) {
+    ck_assert_msg(strstr(output, text) != NULL, "no '%s' in: %s", text, output);
+}
+
+START_TEST(scalars) {
+    run("01_scalars");
+    expect("f(3, 2)  = 49");
+    expect("df/dx    = 28");
+    expect("df/dy    = 42");
+    expect("a mistake: add [2,3] [4]: the shapes do not broadcast");
+}
+END_TEST
+
+START_TEST(fit) {
+    run("02_fit");
+    expect("y = 2.000 x + -1.000");
+    double loss = 1;
+    const char *last = strstr(output, "step 4000, mean squared error ");
+    ck_assert_ptr_nonnull(last);
+    ck_assert_int_eq(sscanf(last, "step 4000, mean squared error %lf", &loss), 1);
+    ck_assert_double_lt(loss, 0.01);
+}
+END_TEST
+
+START_TEST(own_op) {
+    run("03_own_op");
+    expect("sum x^3 = 36, gradient 3 x^2 = 3 12 27");
+    expect("checked on case 'matrix': right");
+}
+END_TEST
+
+START_TEST(kmeans_transformer) {
+    run("04_kmeans_transformer");
+    expect("step 4: centres (0.333, 0.333) and (8.667, 8.667); codes 10 10 10 01 01 01");
+}
+END_TEST
+
+int main(void) {
+    Suite *suite = suite_create("examples");
+    TCase *tests = tcase_create("all");
+    tcase_set_timeout(tests, 0);
+    tcase_add_test(tests, scalars);
+    tcase_add_test(tests, fit);
+    tcase_add_test(tests, own_op);
+    tcase_add_test(tests, kmeans_transformer);
+    suite_add_tcase(suite, tests);
+    return run_suite(suite);
+}

@@ -1,0 +1,111 @@
+/* The generic op test, in double: every op of the list, every case, by ts_op_check. */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "../autograd/gradcheck.h"
+#include "../autograd/ops.h"
+#include "../examples/cube_op.h"
+#include "test_main.h"
+
+static const double TOLERANCE = 1e-7;
+
+static void check_op(const ts_op *op) {
+    ck_assert_msg(op->cases != NULL && op->cases[0].label != NULL, "%s has no cases", op->name);
+    int refused = 0;
+    for (const ts_op_case *test = op->cases; test->label != NULL; test++) {
+        ts_gradcheck_report report;
+        const ts_status status = ts_op_check(op, test, test_seed(), TOLERANCE, &report);
+        ck_assert_msg(status == TS_OK, "%s, case '%s': %s", op->name, test->label, report.text);
+        refused += test->kind == TS_CASE_REFUSED;
+    }
+    ck_assert_msg(refused > 0 || op->min_in == 1, "%s: no case is refused", op->name);
+}
+
+START_TEST(every_op_of_the_list) {
+    int count = 0;
+    while (ts_ops[count] != NULL) count++;
+    ck_assert_int_lt(_i, count);
+    check_op(ts_ops[_i]);
+}
+END_TEST
+
+START_TEST(the_list_is_whole) {
+    int count = 0;
+    for (; ts_ops[count] != NULL; count++)
+        for (int i = 0; i < count; i++) ck_assert_str_ne(ts_ops[i]->name, ts_ops[count]->name);
+#define COUNT_OP(name) +1
+    ck_assert_int_eq(count, 0 TS_OPS(COUNT_OP));
+}
+END_TEST
+
+START_TEST(an_op_of_the_users_own) {
+    check_op(&cube_op);
+}
+END_TEST
+
+/* ---- the checker itself must catch what it is there for -------------------------------------------------------------- */
+
+static ts_status same_shape(const ts_node *node, ts_shape *out) {
+    *out = node->in[0]->shape;
+    return TS_OK;
+}
+
+static void square_forward(const ts_node *node) {
+    for (int64_t i = 0; i < ts_size(&node->out->shape); i++) node->out->data[i] = node->in[0]->data[i] * node->in[0]->data[i];
+}
+
+static double planted_factor; /* of a right gradient's 2 x dy */
+static bool planted_overwrite, planted_nan;
+
+static void square_backward(const ts_node *node) {
+    ts_real *dx = node->in[0]->grad;
+    for (int64_t i = 0; i < ts_size(&node->out->shape); i++) {
+        const double g = planted_factor * (double)node->in[0]->data[i] * (double)node->out->grad[i];
+        dx[i] = (ts_real)(planted_nan ? NAN : planted_overwrite ? g : (double)dx[i] + g);
+    }
+}
+
+static const ts_op_case square_cases[] = {{.label = "plain", .n_in = 1, .in = {TS_DIMS(2, 3)}}, {.label = NULL}};
+static const ts_op planted = {.name = "planted", .min_in = 1, .max_in = 1, .shape = same_shape,
+                              .forward = square_forward, .backward = square_backward, .cases = square_cases};
+
+static ts_status check_planted(double factor, bool overwrite, bool nan) {
+    ts_gradcheck_report report;
+    planted_factor = factor, planted_overwrite = overwrite, planted_nan = nan;
+    return ts_op_check(&planted, square_cases, test_seed(), TOLERANCE, &report);
+}
+
+START_TEST(a_planted_wrong_gradient_is_caught) {
+    ck_assert_int_eq(check_planted(2, false, false), TS_OK);
+    ck_assert_int_ne(check_planted(-2, false, false), TS_OK);       /* a flipped sign */
+    ck_assert_int_ne(check_planted(2.000002, false, false), TS_OK); /* a millionth too large */
+    ck_assert_int_ne(check_planted(2, true, false), TS_OK);         /* overwrites instead of adding */
+    ck_assert_int_ne(check_planted(2, false, true), TS_OK);         /* not a number */
+}
+END_TEST
+
+static const ts_op_case wanted_refusal[] = {{.label = "r", .n_in = 1, .in = {TS_DIMS(2)}, .kind = TS_CASE_REFUSED}};
+
+START_TEST(a_refusal_that_does_not_come_is_caught) {
+    ts_gradcheck_report report;
+    ck_assert_int_ne(ts_op_check(&planted, wanted_refusal, test_seed(), TOLERANCE, &report), TS_OK);
+    ck_assert_ptr_nonnull(strstr(report.text, "should have been refused"));
+}
+END_TEST
+
+int main(void) {
+    Suite *suite = suite_create("ops, gradients in double");
+    TCase *tests = tcase_create("all");
+    int count = 0;
+    while (ts_ops[count] != NULL) count++;
+    printf("seed %llu\n", test_seed());
+    tcase_set_timeout(tests, 0);
+    tcase_add_loop_test(tests, every_op_of_the_list, 0, count);
+    tcase_add_test(tests, the_list_is_whole);
+    tcase_add_test(tests, an_op_of_the_users_own);
+    tcase_add_test(tests, a_planted_wrong_gradient_is_caught);
+    tcase_add_test(tests, a_refusal_that_does_not_come_is_caught);
+    suite_add_tcase(suite, tests);
+    return run_suite(suite);
+}
