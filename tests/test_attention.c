@@ -170,7 +170,7 @@ END_TEST
 int main(void) {
     Suite *suite = suite_create("attention");
     TCase *tests = tcase_create("all");
-    printf("seed %llu\n", test_seed());
+    printf("seed %" PRIu64 "\n", test_seed());
     tcase_set_timeout(tests, 0);
     tcase_add_checked_fixture(tests, setup, teardown);
     tcase_add_test(tests, fully_masked_row);

@@ -155,7 +155,7 @@ END_TEST
 int main(void) {
     Suite *suite = suite_create("layers");
     TCase *tests = tcase_create("all");
-    printf("seed %llu\n", test_seed());
+    printf("seed %" PRIu64 "\n", test_seed());
     tcase_set_timeout(tests, 0);
     tcase_add_checked_fixture(tests, setup, teardown);
     tcase_add_test(tests, parameters_are_named_and_lie_in_one_block);

@@ -3,6 +3,7 @@
 #define TS_TEST_MAIN_H
 
 #include <check.h>
+#include <inttypes.h>
 #include <stdlib.h>
 
 static inline int run_suite(Suite *suite) {
@@ -14,9 +15,9 @@ static inline int run_suite(Suite *suite) {
 }
 
 /* The seed of the randomised tests: TESSERA_TEST_SEED, or 20261130. It is printed by whoever uses it. */
-static inline unsigned long long test_seed(void) {
+static inline uint64_t test_seed(void) {
     const char *text = getenv("TESSERA_TEST_SEED");
-    return text == NULL ? 20261130ULL : strtoull(text, NULL, 10);
+    return text == NULL ? 20261130 : strtoull(text, NULL, 10);
 }
 
 #endif

@@ -520,7 +520,7 @@ END_TEST
 int main(void) {
     Suite *suite = suite_create("models");
     TCase *tests = tcase_create("all");
-    printf("seed %llu\n", test_seed());
+    printf("seed %" PRIu64 "\n", test_seed());
     tcase_set_timeout(tests, 0);
     tcase_add_checked_fixture(tests, setup, NULL);
     tcase_add_test(tests, empty_cluster_keeps_its_centre);

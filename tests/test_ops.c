@@ -99,7 +99,7 @@ int main(void) {
     TCase *tests = tcase_create("all");
     int count = 0;
     while (ts_ops[count] != NULL) count++;
-    printf("seed %llu\n", test_seed());
+    printf("seed %" PRIu64 "\n", test_seed());
     tcase_set_timeout(tests, 0);
     tcase_add_loop_test(tests, every_op_of_the_list, 0, count);
     tcase_add_test(tests, the_list_is_whole);

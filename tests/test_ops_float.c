@@ -44,7 +44,7 @@ int main(void) {
     TCase *tests = tcase_create("all");
     int count = 0;
     while (ts_ops[count] != NULL) count++;
-    printf("seed %llu\n", test_seed());
+    printf("seed %" PRIu64 "\n", test_seed());
     tcase_add_loop_test(tests, float_agrees_with_double, 0, count);
     tcase_add_test(tests, the_two_precisions_differ);
     suite_add_tcase(suite, tests);

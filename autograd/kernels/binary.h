@@ -75,6 +75,17 @@ size_t ts_binary_scratch(const ts_node *node);
         name##_b(node);                                                                                                \
     }
 
+/* The descriptor and the wrapper of a broadcasting op whose file defines forward, backward and cases. */
+#define TS_BINARY_OP(op_name)                                                                                          \
+    const ts_op ts_op_##op_name = {.name = #op_name,                                                                   \
+                                   .min_in = 2,                                                                        \
+                                   .max_in = 2,                                                                        \
+                                   .shape = ts_shape_broadcast,                                                        \
+                                   .scratch = ts_binary_scratch,                                                       \
+                                   .forward = forward,                                                                 \
+                                   .backward = backward,                                                               \
+                                   .cases = cases};
+
 /* Cases every broadcasting op is tested on. */
 #define TS_BROADCAST_CASES(low, high)                                                                                  \
     {"same", 2, {TS_DIMS(3, 4), TS_DIMS(3, 4)}, NULL, low, high, 0, 0},                                              \

@@ -1,6 +1,7 @@
 #include "broadcast.h"
 
 #include "parallel.h"
+#include "sum.h"
 
 bool ts_broadcast_shapes(const ts_shape *a, const ts_shape *b, ts_shape *out) {
     out->rank = a->rank > b->rank ? a->rank : b->rank;
@@ -45,7 +46,7 @@ static void sum_strip(const int64_t dim[TS_MAX_RANK], const bool reduced[TS_MAX_
             for (int64_t k = from[2]; k < to[2]; k++) {
                 const ts_real *row = src + ((i * dim[1] + j) * dim[2] + k) * dim[3];
                 if (reduced[3])
-                    for (int64_t c = 0; c < dim[3]; c++) acc[0] += (double)row[c];
+                    acc[0] += ts_sum_row(row, dim[3]);
                 else
                     for (int64_t c = 0; c < width; c++) acc[c] += (double)row[column + c];
             }
@@ -59,6 +60,7 @@ void ts_sum_to_shape(const ts_shape *from, const ts_real *src, const ts_shape *t
     for (int a = 0; a < TS_MAX_RANK; a++) reduced[a] = kept[a] == 1;
     const int64_t strips = (kept[3] + STRIP - 1) / STRIP, items = kept[0] * kept[1] * kept[2] * strips;
     const int64_t size = ts_size(from);
+    if (size == 0) return;
 #pragma omp parallel for if (size > TS_PARALLEL_CUTOFF)
     for (int64_t item = 0; item < items; item++) {
         const int64_t row = item / strips, column = item % strips * STRIP;

@@ -17,7 +17,7 @@ void ts_broadcast_strides(const ts_shape *operand, const ts_shape *out, int64_t 
 void ts_padded_dims(const ts_shape *shape, int64_t dim[TS_MAX_RANK]);
 
 /* dst (of shape `to`) += src (of shape `from`) summed over the axes along which `to` stretches to `from`. Sums are
- * taken in double, in index order. */
+ * taken in double, in an order that depends on the shapes only. */
 void ts_sum_to_shape(const ts_shape *from, const ts_real *src, const ts_shape *to, ts_real *dst);
 
 #endif

@@ -43,4 +43,22 @@ static inline ts_status ts_shape_same(const ts_node *node, ts_shape *out) {
         }                                                                                                              \
     }
 
+/* The descriptor of an elementwise op whose file defines forward, backward and cases. */
+#define TS_UNARY_OP(op_name, attr_bytes, shape_rule)                                                                   \
+    const ts_op ts_op_##op_name = {.name = #op_name,                                                                   \
+                                   .min_in = 1,                                                                        \
+                                   .max_in = 1,                                                                        \
+                                   .attr_size = attr_bytes,                                                            \
+                                   .shape = shape_rule,                                                                \
+                                   .forward = forward,                                                                 \
+                                   .backward = backward,                                                               \
+                                   .cases = cases};
+
+#define TS_UNARY_CASES(low_, high_, attr_)                                                                             \
+    {.label = "matrix", .n_in = 1, .in = {TS_DIMS(3, 5)}, .attr = attr_, .low = low_, .high = high_},                  \
+        {.label = "scalar", .n_in = 1, .in = {TS_NO_DIMS}, .attr = attr_, .low = low_, .high = high_},                 \
+        {.label = "rank 4", .n_in = 1, .in = {TS_DIMS(2, 1, 3, 2)}, .attr = attr_, .low = low_, .high = high_}, {      \
+        .label = "empty", .n_in = 1, .in = {TS_DIMS(0, 3)}, .attr = attr_, .low = low_, .high = high_                  \
+    }
+
 #endif

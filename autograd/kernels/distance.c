@@ -1,0 +1,161 @@
+#include "distance.h"
+
+#include <string.h>
+
+#include "parallel.h"
+#include "real_math.h"
+
+/* Rows of a that an item takes, rows of b in a panel, coordinates at a time; rows of a gradient that an item takes. */
+enum { ROWS = 32, PANEL = 16, DEPTH = 128, GRADIENT_ROWS = 8 };
+
+typedef struct sizes {
+    int64_t n, m, d;
+    ts_grid full, grid[2];
+} sizes;
+
+static sizes sizes_of(const ts_node *node) {
+    const ts_shape *a = &node->in[0]->shape, *b = &node->in[1]->shape;
+    return (sizes){.n = a->dim[a->rank - 2],
+                   .m = b->dim[b->rank - 2],
+                   .d = ts_cols(a),
+                   .full = ts_grid_of(&node->out->shape),
+                   .grid = {ts_grid_of(a), ts_grid_of(b)}};
+}
+
+ts_status ts_shape_distances(const ts_node *node, ts_shape *out) {
+    const ts_shape *a = &node->in[0]->shape, *b = &node->in[1]->shape;
+    if (a->rank < 2 || b->rank < 2) return ts_refuse(node, TS_ERROR_SHAPE, "both must have rank 2 or more");
+    if (ts_cols(a) != ts_cols(b))
+        return ts_refuse(node, TS_ERROR_SHAPE, "widths %lld and %lld differ", (long long)ts_cols(a),
+                         (long long)ts_cols(b));
+    return ts_shape_batched(node, a->dim[a->rank - 2], b->dim[b->rank - 2], out);
+}
+
+/* sum[r * PANEL + l] += the squared differences in `depth` coordinates of rows a[r * step ..] and column l of panel. */
+TS_CLONES static void add_squares(int64_t rows, int64_t depth, int64_t step, const ts_real *a, const double *panel,
+                                  double *sum) {
+    for (int64_t r = 0; r < rows; r++) {
+        double s[PANEL];
+        for (int l = 0; l < PANEL; l++) s[l] = sum[r * PANEL + l];
+        for (int64_t c = 0; c < depth; c++) {
+            const double x = (double)a[r * step + c];
+#pragma omp simd
+            for (int l = 0; l < PANEL; l++) s[l] += (x - panel[c * PANEL + l]) * (x - panel[c * PANEL + l]);
+        }
+        for (int l = 0; l < PANEL; l++) sum[r * PANEL + l] = s[l];
+    }
+}
+
+/* y[r * m + l] for `rows` rows of a and `width` rows of b. */
+static void distance_tile(const sizes *z, bool root, int64_t rows, int64_t width, const ts_real *a, const ts_real *b,
+                          ts_real *y) {
+    double panel[DEPTH * PANEL], sum[ROWS * PANEL] = {0};
+    for (int64_t first = 0; first < z->d; first += DEPTH) {
+        const int64_t depth = z->d - first < DEPTH ? z->d - first : DEPTH;
+        for (int64_t l = 0; l < PANEL; l++)
+            for (int64_t c = 0; c < depth; c++) panel[c * PANEL + l] = l < width ? (double)b[l * z->d + first + c] : 0;
+        add_squares(rows, depth, z->d, a + first, panel, sum);
+    }
+    for (int64_t r = 0; r < rows; r++)
+        for (int64_t l = 0; l < width; l++) {
+            const double square = sum[r * PANEL + l];
+            y[r * z->m + l] = (ts_real)(root ? sqrt(square) : square);
+        }
+}
+
+void ts_distances_forward(const ts_node *node, bool root) {
+    const sizes z = sizes_of(node);
+    const int64_t batches = ts_grid_count(z.full), strips = (z.n + ROWS - 1) / ROWS;
+#pragma omp parallel for schedule(dynamic) if (batches * z.n * z.m * (z.d + 1) > TS_PARALLEL_CUTOFF)
+    for (int64_t item = 0; item < batches * strips; item++) {
+        const int64_t s = item / strips, i = item % strips * ROWS, rows = z.n - i < ROWS ? z.n - i : ROWS;
+        const int64_t s0 = s / z.full.dim[1], s1 = s % z.full.dim[1];
+        const ts_real *a = node->in[0]->data + (ts_grid_at(z.grid[0], s0, s1) * z.n + i) * z.d;
+        const ts_real *b = node->in[1]->data + ts_grid_at(z.grid[1], s0, s1) * z.m * z.d;
+        ts_real *y = node->out->data + (s * z.n + i) * z.m;
+        for (int64_t j = 0; j < z.m; j += PANEL)
+            distance_tile(&z, root, rows, z.m - j < PANEL ? z.m - j : PANEL, a, b + j * z.d, y + j);
+    }
+}
+
+/* ---- backward: dx_i += sum_j w_ij (x_i - o_j), o the other operand, w = 2 dy or dy / y --------------------------- */
+
+typedef struct side {
+    const ts_real *x, *other, *y, *dy; /* of one batch; y and dy from the item's first row */
+    int64_t others;
+    int64_t row_step, other_step; /* of y, per row of x and of the other */
+    int64_t rows, d;
+    bool root;
+} side;
+
+static inline double weight_of(const side *s, int64_t r, int64_t j) {
+    const int64_t at = r * s->row_step + j * s->other_step;
+    const double dy = (double)s->dy[at], y = (double)s->y[at];
+    if (!s->root) return 2 * dy;
+    return y == 0 ? 0 : dy / y;
+}
+
+/* sum[r * DEPTH + c] += the gradient of `depth` coordinates from `first`, of the item's rows. */
+TS_CLONES static void add_gradients(const side *s, int64_t first, int64_t depth, double *sum) {
+    for (int64_t j = 0; j < s->others; j++) {
+        const ts_real *o = s->other + j * s->d + first;
+        for (int64_t r = 0; r < s->rows; r++) {
+            const ts_real *x = s->x + r * s->d + first;
+            const double w = weight_of(s, r, j);
+            double *into = sum + r * DEPTH;
+            if (w == 0) continue;
+#pragma omp simd
+            for (int64_t c = 0; c < depth; c++) into[c] += w * ((double)x[c] - (double)o[c]);
+        }
+    }
+}
+
+/* The batch (s0, s1) as rows i .. i+rows-1 of operand k see it. */
+static side side_of(const ts_node *node, const sizes *z, bool root, int k, int64_t i, int64_t s0, int64_t s1) {
+    const int64_t count[2] = {z->n, z->m}, steps[2] = {z->m, 1}, s = s0 * z->full.dim[1] + s1;
+    const int64_t rows = count[k] - i < GRADIENT_ROWS ? count[k] - i : GRADIENT_ROWS;
+    const int64_t at = s * z->n * z->m + i * steps[k];
+    return (side){.x = node->in[k]->data + (ts_grid_at(z->grid[k], s0, s1) * count[k] + i) * z->d,
+                  .other = node->in[1 - k]->data + ts_grid_at(z->grid[1 - k], s0, s1) * count[1 - k] * z->d,
+                  .y = node->out->data + at,
+                  .dy = node->out->grad + at,
+                  .others = count[1 - k],
+                  .row_step = steps[k],
+                  .other_step = steps[1 - k],
+                  .rows = rows,
+                  .d = z->d,
+                  .root = root};
+}
+
+/* Rows i.. of matrix t of operand k: the gradient from every batch that takes the matrix, in order. */
+static void add_rows(const ts_node *node, const sizes *z, bool root, int k, int64_t t, int64_t i) {
+    const ts_batch_range range = ts_batches_of(z->full, z->grid[k], t);
+    const int64_t count = k == 0 ? z->n : z->m, rows = count - i < GRADIENT_ROWS ? count - i : GRADIENT_ROWS;
+    ts_real *dx = node->in[k]->grad + (t * count + i) * z->d;
+    double sum[GRADIENT_ROWS * DEPTH];
+    for (int64_t first = 0; first < z->d; first += DEPTH) {
+        const int64_t depth = z->d - first < DEPTH ? z->d - first : DEPTH;
+        memset(sum, 0, sizeof sum);
+        for (int64_t s0 = range.from[0]; s0 < range.to[0]; s0++)
+            for (int64_t s1 = range.from[1]; s1 < range.to[1]; s1++) {
+                const side one = side_of(node, z, root, k, i, s0, s1);
+                add_gradients(&one, first, depth, sum);
+            }
+        for (int64_t r = 0; r < rows; r++)
+            for (int64_t c = 0; c < depth; c++) dx[r * z->d + first + c] += (ts_real)sum[r * DEPTH + c];
+    }
+}
+
+void ts_distances_backward(const ts_node *node, bool root) {
+    const sizes z = sizes_of(node);
+    const int64_t work = ts_grid_count(z.full) * z.n * z.m * z.d;
+    if (work == 0) return;
+    for (int k = 0; k < 2; k++) {
+        if (node->in[k]->grad == NULL) continue;
+        const int64_t count = k == 0 ? z.n : z.m, groups = (count + GRADIENT_ROWS - 1) / GRADIENT_ROWS;
+        const int64_t items = ts_grid_count(z.grid[k]) * groups;
+#pragma omp parallel for schedule(dynamic) if (work > TS_PARALLEL_CUTOFF)
+        for (int64_t item = 0; item < items; item++)
+            add_rows(node, &z, root, k, item / groups, item % groups * GRADIENT_ROWS);
+    }
+}

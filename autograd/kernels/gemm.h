@@ -1,0 +1,27 @@
+/* gemm.h: products of dense matrices.
+ *
+ * The sum over the inner length is taken in runs of 256, added up in order, whatever the threads: an element's value
+ * depends on its row, its column and the inner length only. */
+#ifndef TS_GEMM_H
+#define TS_GEMM_H
+
+#include "batch.h"
+
+/* Element (i,j) of matrix t of a tensor is data[t * size + i * row + j * col]. */
+typedef struct ts_matrices {
+    const ts_real *data;
+    ts_grid grid;
+    int64_t size, row, col;
+} ts_matrices;
+
+/* For every matrix t of c's grid: c_t [m,n] += sum of a_s [m,k] b_s [k,n] over the batches s of `full` that t serves. */
+typedef struct ts_product {
+    int64_t m, n, k;
+    ts_grid full, c_grid;
+    ts_matrices a, b;
+    ts_real *c;
+} ts_product;
+
+void ts_product_add(const ts_product *p);
+
+#endif

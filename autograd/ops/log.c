@@ -1,0 +1,25 @@
+/* y = ln x;  dx += dy / x */
+#include "../kernels/unary.h"
+#include "../ops.h"
+
+TS_UNARY_FORWARD(forward, r_log(x), int)
+TS_UNARY_BACKWARD(backward, dy / x, int)
+
+static const ts_op_case cases[] = {{.label = "matrix", .n_in = 1, .in = {TS_DIMS(3, 5)}, .low = 0.5, .high = 2},
+                                   {.label = "scalar", .n_in = 1, .in = {TS_NO_DIMS}, .low = 0.5, .high = 2},
+                                   {.label = "rank 4", .n_in = 1, .in = {TS_DIMS(2, 1, 3, 7)}, .low = 0.5, .high = 2},
+                                   {.label = "row of 42", .n_in = 1, .in = {TS_DIMS(42)}, .low = 0.5, .high = 2},
+                                   {.label = "empty", .n_in = 1, .in = {TS_DIMS(3, 0)}, .low = 0.5, .high = 2},
+                                   {.label = NULL}};
+
+const ts_op ts_op_log = {.name = "log",
+                         .min_in = 1,
+                         .max_in = 1,
+                         .shape = ts_shape_same,
+                         .forward = forward,
+                         .backward = backward,
+                         .cases = cases};
+
+ts_tensor *ts_log(ts_tape *tape, ts_tensor *x) {
+    return ts_apply(tape, &ts_op_log, NULL, 1, &x);
+}

@@ -1,0 +1,80 @@
+/* y = log sum_j e^(x_j) = m + log sum_j e^(x_j - m), m the largest x;  dx_j += e^(x_j - y) / sum_i e^(x_i - y) dy
+ *
+ * The division is by 1, but for the rounding of y. Where m is infinite y = m; no gradient then reaches elements of -inf,
+ * and several of +inf share it. An empty axis gives -inf. */
+#include "../kernels/exp_sum.h"
+#include "../kernels/parallel.h"
+#include "../ops.h"
+
+static size_t scratch(const ts_node *node) {
+    const ts_reduction *attr = node->attr;
+    const ts_axis axis = ts_axis_of(&node->in[0]->shape, attr->axis);
+    return ts_exp_sum_scratch(&axis);
+}
+
+static void forward(const ts_node *node) {
+    const ts_reduction *attr = node->attr;
+    const ts_axis axis = ts_axis_of(&node->in[0]->shape, attr->axis);
+    const int64_t outputs = axis.outer * axis.inner;
+    double *shift = node->scratch, *sum = shift + ts_axis_partials(&axis);
+    ts_largest_along(&axis, node->in[0]->data, shift);
+    ts_exp_sum_along(&axis, node->in[0]->data, shift, sum);
+    for (int64_t q = 0; q < outputs; q++) {
+        const int64_t at = ts_axis_total(&axis, q);
+        node->out->data[q] = (ts_real)(isinf(shift[at]) ? shift[at] : shift[at] + log(sum[at]));
+    }
+}
+
+static void backward(const ts_node *node) {
+    const ts_reduction *attr = node->attr;
+    const ts_axis axis = ts_axis_of(&node->in[0]->shape, attr->axis);
+    const int64_t outputs = axis.outer * axis.inner, pieces = ts_axis_pieces(&axis);
+    const ts_real *x = node->in[0]->data;
+    ts_real *dx = node->in[0]->grad;
+    double *shift = node->scratch, *sum = shift + ts_axis_partials(&axis);
+    if (dx == NULL) return;
+    for (int64_t q = 0; q < outputs; q++) shift[ts_axis_total(&axis, q)] = (double)node->out->data[q];
+    ts_exp_sum_along(&axis, x, shift, sum);
+#pragma omp parallel for if (ts_axis_is_large(&axis))
+    for (int64_t item = 0; item < pieces; item++) {
+        const ts_piece piece = ts_axis_piece(&axis, item);
+        for (int64_t j = 0; j < piece.count; j++)
+            for (int64_t c = 0; c < piece.width; c++) {
+                const int64_t i = piece.start + j * piece.step + c;
+                const double y = shift[piece.total + c];
+                if (y == -INFINITY) continue;
+                dx[i] += (ts_real)(ts_exp_term(x[i], y) / sum[piece.total + c] * (double)node->out->grad[piece.output + c]);
+            }
+    }
+}
+
+static const ts_op_case cases[] = {
+    {.label = "last axis", .n_in = 1, .in = {TS_DIMS(3, 5)}, .attr = &(const ts_reduction){-1, false}},
+    {.label = "first axis, kept", .n_in = 1, .in = {TS_DIMS(7, 4)}, .attr = &(const ts_reduction){0, true}},
+    {.label = "middle axis", .n_in = 1, .in = {TS_DIMS(2, 7, 3)}, .attr = &(const ts_reduction){1, false}},
+    {.label = "rank 4", .n_in = 1, .in = {TS_DIMS(2, 3, 2, 3)}, .attr = &(const ts_reduction){-3, true}},
+    {.label = "all", .n_in = 1, .in = {TS_DIMS(42, 3)}, .attr = &(const ts_reduction){TS_ALL_AXES, false}},
+    {.label = "all, kept", .n_in = 1, .in = {TS_DIMS(2, 3)}, .attr = &(const ts_reduction){TS_ALL_AXES, true}},
+    {.label = "scalar", .n_in = 1, .in = {TS_NO_DIMS}, .attr = &(const ts_reduction){TS_ALL_AXES, false}},
+    {.label = "one element", .n_in = 1, .in = {TS_DIMS(1)}, .attr = &(const ts_reduction){0, false}},
+    {.label = "wide", .n_in = 1, .in = {TS_DIMS(2, 150)}, .attr = &(const ts_reduction){0, false}},
+    {.label = "no rows", .n_in = 1, .in = {TS_DIMS(0, 3)}, .attr = &(const ts_reduction){1, false}},
+    {.label = "empty axis", .n_in = 1, .in = {TS_DIMS(3, 0)}, .attr = &(const ts_reduction){1, false}},
+    {.label = "empty, all", .n_in = 1, .in = {TS_DIMS(0)}, .attr = &(const ts_reduction){TS_ALL_AXES, false}},
+    {.label = "axis", .n_in = 1, .in = {TS_DIMS(3, 5)}, .attr = &(const ts_reduction){2, false}, .kind = TS_CASE_REFUSED},
+    {.label = NULL}};
+
+const ts_op ts_op_logsumexp = {.name = "logsumexp",
+                               .min_in = 1,
+                               .max_in = 1,
+                               .attr_size = sizeof(ts_reduction),
+                               .shape = ts_shape_reduced,
+                               .scratch = scratch,
+                               .forward = forward,
+                               .backward = backward,
+                               .cases = cases};
+
+ts_tensor *ts_logsumexp(ts_tape *tape, ts_tensor *x, int axis, bool keep) {
+    const ts_reduction attr = {.axis = axis, .keep = keep};
+    return ts_apply(tape, &ts_op_logsumexp, &attr, 1, &x);
+}

@@ -1,0 +1,113 @@
+/* y = a b for every matrix of the last two axes, leading axes broadcast;  da += dy b^T,  db += a^T dy
+ *
+ * With transpose flags a stands for its transpose, as does b; gradients are those of the tensors as given. */
+#include "../kernels/gemm.h"
+
+#include <string.h>
+
+#include "../ops.h"
+
+typedef struct matmul_attr {
+    bool transpose_a, transpose_b;
+} matmul_attr;
+
+static int64_t length(const ts_shape *shape, int from_end) {
+    return shape->dim[shape->rank - from_end];
+}
+
+static ts_status shape(const ts_node *node, ts_shape *out) {
+    const matmul_attr *attr = node->attr;
+    const ts_shape *a = &node->in[0]->shape, *b = &node->in[1]->shape;
+    if (a->rank < 2 || b->rank < 2) return ts_refuse(node, TS_ERROR_SHAPE, "both must have rank 2 or more");
+    const int64_t ka = length(a, attr->transpose_a ? 2 : 1), kb = length(b, attr->transpose_b ? 1 : 2);
+    if (ka != kb)
+        return ts_refuse(node, TS_ERROR_SHAPE, "inner lengths %lld and %lld differ", (long long)ka, (long long)kb);
+    return ts_shape_batched(node, length(a, attr->transpose_a ? 1 : 2), length(b, attr->transpose_b ? 2 : 1), out);
+}
+
+/* The node's three tensors as matrices a [m,k], b [k,n], y [m,n] of this many batches. */
+typedef struct parts {
+    int64_t m, n, k;
+    ts_grid full;
+    ts_matrices a, b, dy;
+} parts;
+
+static ts_matrices transposed(ts_matrices x) {
+    const int64_t row = x.row;
+    x.row = x.col;
+    x.col = row;
+    return x;
+}
+
+static parts parts_of(const ts_node *node) {
+    const matmul_attr *attr = node->attr;
+    const ts_shape *a = &node->in[0]->shape, *b = &node->in[1]->shape, *y = &node->out->shape;
+    parts p = {.m = length(y, 2), .n = length(y, 1), .k = length(a, attr->transpose_a ? 2 : 1), .full = ts_grid_of(y)};
+    p.a = (ts_matrices){node->in[0]->data, ts_grid_of(a), p.m * p.k, ts_cols(a), 1};
+    p.b = (ts_matrices){node->in[1]->data, ts_grid_of(b), p.k * p.n, ts_cols(b), 1};
+    p.dy = (ts_matrices){node->out->grad, p.full, p.m * p.n, p.n, 1};
+    if (attr->transpose_a) p.a = transposed(p.a);
+    if (attr->transpose_b) p.b = transposed(p.b);
+    if (!attr->transpose_a && ts_grid_count(p.b.grid) == 1) { /* one b for all: the batches of a are one tall matrix */
+        const ts_grid one = {{1, 1}};
+        p.m *= ts_grid_count(p.full);
+        p.full = p.a.grid = p.b.grid = p.dy.grid = one;
+    }
+    return p;
+}
+
+static void forward(const ts_node *node) {
+    const parts p = parts_of(node);
+    const ts_product y = {p.m, p.n, p.k, p.full, p.full, p.a, p.b, node->out->data};
+    memset(node->out->data, 0, (size_t)ts_size(&node->out->shape) * sizeof(ts_real));
+    ts_product_add(&y);
+}
+
+static void backward(const ts_node *node) {
+    const matmul_attr *attr = node->attr;
+    const parts p = parts_of(node);
+    const ts_product da = {p.m, p.k, p.n, p.full, p.a.grid, p.dy, transposed(p.b), node->in[0]->grad};
+    const ts_product da_transposed = {p.k, p.m, p.n, p.full, p.a.grid, p.b, transposed(p.dy), node->in[0]->grad};
+    const ts_product db = {p.k, p.n, p.m, p.full, p.b.grid, transposed(p.a), p.dy, node->in[1]->grad};
+    const ts_product db_transposed = {p.n, p.k, p.m, p.full, p.b.grid, transposed(p.dy), p.a, node->in[1]->grad};
+    if (node->in[0]->grad != NULL) ts_product_add(attr->transpose_a ? &da_transposed : &da);
+    if (node->in[1]->grad != NULL) ts_product_add(attr->transpose_b ? &db_transposed : &db);
+}
+
+static const matmul_attr nn = {false, false}, tn = {true, false}, nt = {false, true}, tt = {true, true};
+static const ts_op_case cases[] = {
+    {.label = "plain", .n_in = 2, .in = {TS_DIMS(3, 5), TS_DIMS(5, 4)}, .attr = &nn},
+    {.label = "square", .n_in = 2, .in = {TS_DIMS(4, 4), TS_DIMS(4, 4)}, .attr = &nn},
+    {.label = "square, a transposed", .n_in = 2, .in = {TS_DIMS(4, 4), TS_DIMS(4, 4)}, .attr = &tn},
+    {.label = "a transposed", .n_in = 2, .in = {TS_DIMS(5, 3), TS_DIMS(5, 4)}, .attr = &tn},
+    {.label = "b transposed", .n_in = 2, .in = {TS_DIMS(3, 5), TS_DIMS(4, 5)}, .attr = &nt},
+    {.label = "both transposed", .n_in = 2, .in = {TS_DIMS(5, 3), TS_DIMS(4, 5)}, .attr = &tt},
+    {.label = "one element", .n_in = 2, .in = {TS_DIMS(1, 1), TS_DIMS(1, 1)}, .attr = &nn},
+    {.label = "odd sizes", .n_in = 2, .in = {TS_DIMS(7, 42), TS_DIMS(42, 17)}, .attr = &nn},
+    {.label = "one b for all", .n_in = 2, .in = {TS_DIMS(3, 2, 5), TS_DIMS(5, 4)}, .attr = &nn},
+    {.label = "one b for all, a transposed", .n_in = 2, .in = {TS_DIMS(3, 5, 2), TS_DIMS(4, 5)}, .attr = &tt},
+    {.label = "one a for all", .n_in = 2, .in = {TS_DIMS(2, 5), TS_DIMS(2, 3, 5, 4)}, .attr = &nn},
+    {.label = "both stretch", .n_in = 2, .in = {TS_DIMS(2, 1, 3, 5), TS_DIMS(3, 4, 5)}, .attr = &nt},
+    {.label = "batches", .n_in = 2, .in = {TS_DIMS(2, 2, 3, 2), TS_DIMS(2, 2, 2, 3)}, .attr = &nn},
+    {.label = "no inner length", .n_in = 2, .in = {TS_DIMS(2, 0), TS_DIMS(0, 3)}, .attr = &nn},
+    {.label = "no rows", .n_in = 2, .in = {TS_DIMS(0, 2), TS_DIMS(2, 3)}, .attr = &nn},
+    {.label = "no batches", .n_in = 2, .in = {TS_DIMS(0, 2, 2), TS_DIMS(2, 3)}, .attr = &tn},
+    {.label = "inner lengths", .n_in = 2, .in = {TS_DIMS(3, 4), TS_DIMS(5, 2)}, .attr = &nn, .kind = TS_CASE_REFUSED},
+    {.label = "with a flag", .n_in = 2, .in = {TS_DIMS(3, 4), TS_DIMS(4, 2)}, .attr = &nt, .kind = TS_CASE_REFUSED},
+    {.label = "rank 1", .n_in = 2, .in = {TS_DIMS(4), TS_DIMS(4, 2)}, .attr = &nn, .kind = TS_CASE_REFUSED},
+    {.label = "axes", .n_in = 2, .in = {TS_DIMS(2, 3, 4), TS_DIMS(3, 4, 2)}, .attr = &nn, .kind = TS_CASE_REFUSED},
+    {.label = NULL}};
+
+const ts_op ts_op_matmul = {.name = "matmul",
+                            .min_in = 2,
+                            .max_in = 2,
+                            .attr_size = sizeof(matmul_attr),
+                            .shape = shape,
+                            .forward = forward,
+                            .backward = backward,
+                            .cases = cases};
+
+ts_tensor *ts_matmul(ts_tape *tape, ts_tensor *a, ts_tensor *b, bool transpose_a, bool transpose_b) {
+    const matmul_attr attr = {transpose_a, transpose_b};
+    return ts_apply(tape, &ts_op_matmul, &attr, 2, (ts_tensor *[]){a, b});
+}

@@ -1,0 +1,25 @@
+/* y = max(x, 0)^2, NaN where x is;  dx += 2 x dy where x > 0 */
+#include "../kernels/unary.h"
+#include "../ops.h"
+
+TS_UNARY_FORWARD(forward, x <= 0 ? 0 : x * x, int)
+TS_UNARY_BACKWARD(backward, x > 0 ? 2 * x * dy : 0, int)
+
+static const ts_op_case cases[] = {{.label = "matrix", .n_in = 1, .in = {TS_DIMS(3, 5)}},
+                                   {.label = "scalar", .n_in = 1, .in = {TS_NO_DIMS}},
+                                   {.label = "rank 4", .n_in = 1, .in = {TS_DIMS(2, 1, 3, 7)}},
+                                   {.label = "row of 42", .n_in = 1, .in = {TS_DIMS(42)}},
+                                   {.label = "empty", .n_in = 1, .in = {TS_DIMS(3, 0)}},
+                                   {.label = NULL}};
+
+const ts_op ts_op_relu_squared = {.name = "relu_squared",
+                                  .min_in = 1,
+                                  .max_in = 1,
+                                  .shape = ts_shape_same,
+                                  .forward = forward,
+                                  .backward = backward,
+                                  .cases = cases};
+
+ts_tensor *ts_relu_squared(ts_tape *tape, ts_tensor *x) {
+    return ts_apply(tape, &ts_op_relu_squared, NULL, 1, &x);
+}

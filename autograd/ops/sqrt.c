@@ -1,0 +1,25 @@
+/* y = sqrt(x);  dx += dy / (2 y), and nothing where dy = 0 (so that a zero upstream gives 0 at x = 0, not NaN) */
+#include "../kernels/unary.h"
+#include "../ops.h"
+
+TS_UNARY_FORWARD(forward, r_sqrt(x), int)
+TS_UNARY_BACKWARD(backward, dy == 0 ? 0 : dy / (2 * y), int)
+
+static const ts_op_case cases[] = {{.label = "matrix", .n_in = 1, .in = {TS_DIMS(3, 5)}, .low = 0.5, .high = 2},
+                                   {.label = "scalar", .n_in = 1, .in = {TS_NO_DIMS}, .low = 0.5, .high = 2},
+                                   {.label = "rank 4", .n_in = 1, .in = {TS_DIMS(2, 1, 3, 7)}, .low = 0.5, .high = 2},
+                                   {.label = "row of 42", .n_in = 1, .in = {TS_DIMS(42)}, .low = 0.5, .high = 2},
+                                   {.label = "empty", .n_in = 1, .in = {TS_DIMS(3, 0)}, .low = 0.5, .high = 2},
+                                   {.label = NULL}};
+
+const ts_op ts_op_sqrt = {.name = "sqrt",
+                          .min_in = 1,
+                          .max_in = 1,
+                          .shape = ts_shape_same,
+                          .forward = forward,
+                          .backward = backward,
+                          .cases = cases};
+
+ts_tensor *ts_sqrt(ts_tape *tape, ts_tensor *x) {
+    return ts_apply(tape, &ts_op_sqrt, NULL, 1, &x);
+}

@@ -1,0 +1,40 @@
+/* p_i = s_i / sum_j s_j;  ds_i = (dp_i - <p,dp>) / sum_j s_j
+ *
+ * The scores must be >= 0; that is not checked, and negative ones give weights that are not in the simplex. -inf is an
+ * excluded entry: it counts as 0 and has no gradient. Entries of +inf share the weight and the row has no gradient.
+ * A row of sum 0 gives weights of 0 and no gradient. */
+#include <float.h>
+
+#include "row.h"
+
+/* A power of two that keeps the sum of the row finite: 1 unless scores are within a factor n of overflow. */
+static double scale_of(int64_t n, double max) {
+    return max > DBL_MAX / (double)n ? 0x1p-64 : 1;
+}
+
+static double forward(const ts_simplex_row *row, const double *s, double *w) {
+    const double max = ts_row_max(row->n, s), scale = scale_of(row->n, max);
+    if (ts_row_is_undefined(max)) return ts_row_undefined(row->n, max, w);
+    double z = 0;
+    for (int64_t i = 0; i < row->n; i++) {
+        if (max == INFINITY)
+            w[i] = s[i] == INFINITY ? 1 : 0;
+        else
+            w[i] = s[i] == -INFINITY ? 0 : s[i] * scale;
+        z += w[i];
+    }
+    return z == 0 ? ts_row_undefined(row->n, -INFINITY, w) : z;
+}
+
+static void backward(const ts_simplex_row *row, const double *s, const double *w, double z, const double *dp,
+                     double *ds) {
+    const double max = ts_row_max(row->n, s), scale = scale_of(row->n, max);
+    bool defined = false; /* some weight is not 0 */
+    for (int64_t i = 0; i < row->n; i++) defined = defined || w[i] != 0;
+    const bool constant = max == INFINITY || !defined;
+    const double mean = ts_row_inner(row->n, w, z, dp);
+    for (int64_t i = 0; i < row->n; i++)
+        ds[i] = constant || s[i] == -INFINITY ? 0 : (dp[i] - mean) / z * scale;
+}
+
+const ts_simplex ts_linear_map = {.name = "linear", .forward = forward, .backward = backward};

@@ -1,0 +1,69 @@
+/* row.h: what the maps of this folder share.
+ *
+ * All of them but linear are shift-invariant and work on s - max, which lies in [-inf, 0]. So an entry of -inf is
+ * excluded, entries of +inf tie with each other and exclude the rest, and no difference is NaN. A NaN score makes every
+ * weight of its row NaN. */
+#ifndef TS_SIMPLEX_ROW_H
+#define TS_SIMPLEX_ROW_H
+
+#include <math.h>
+
+#include "../simplex.h"
+
+/* The largest score; NaN when there is a NaN. */
+static inline double ts_row_max(int64_t n, const double *s) {
+    double max = -INFINITY;
+    bool nan = false;
+    for (int64_t i = 0; i < n; i++) {
+        nan = nan || isnan(s[i]);
+        max = s[i] > max ? s[i] : max;
+    }
+    return nan ? NAN : max;
+}
+
+/* Whether a row with that maximum has no weights: a NaN in it, or nothing but -inf. */
+static inline bool ts_row_is_undefined(double max) {
+    return isnan(max) || max == -INFINITY;
+}
+
+/* The answer for such a row: all NaN with z = NaN, or all 0 with z = 1. */
+static inline double ts_row_undefined(int64_t n, double max, double *w) {
+    const double value = isnan(max) ? NAN : 0;
+    for (int64_t i = 0; i < n; i++) w[i] = value;
+    return isnan(max) ? NAN : 1;
+}
+
+/* s - max, and 0 where both are +inf. */
+static inline double ts_row_below(double s, double max) {
+    return s == max ? 0 : s - max;
+}
+
+/* sum p_i dp_i with p = w / z. An entry without weight adds nothing, whatever its dp. */
+static inline double ts_row_inner(int64_t n, const double *w, double z, const double *dp) {
+    double sum = 0;
+    for (int64_t i = 0; i < n; i++)
+        if (w[i] != 0) sum += w[i] * dp[i];
+    return sum / z;
+}
+
+/* The kappa with sum [s - max - kappa]_+ = 1, which is the largest (sum of the m largest of s - max, minus 1) / m.
+ *
+ * Newton's method on a convex, decreasing, piecewise linear function, started where it is positive: kappa only grows.
+ * Each step divides (value x slope) by 4 or more, so a row of 10^6 takes fewer than 50 passes, and a few as a rule;
+ * nothing is sorted. kappa stays below 0, hence the maximum above it and count >= 1. */
+static inline double ts_row_threshold(int64_t n, const double *s, double max) {
+    double kappa = -1;
+    for (;;) {
+        double sum = 0;
+        int64_t count = 0;
+        for (int64_t i = 0; i < n; i++) {
+            const double d = ts_row_below(s[i], max);
+            if (d > kappa) sum += d, count++;
+        }
+        const double next = (sum - 1) / (double)count;
+        if (!(next > kappa)) return kappa;
+        kappa = next;
+    }
+}
+
+#endif

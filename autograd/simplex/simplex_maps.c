@@ -1,0 +1,21 @@
+#include <string.h>
+
+#include "../simplex.h"
+
+const ts_simplex *const ts_simplex_maps[] = {&ts_softmax_map,     &ts_hardmax_map,        &ts_argmax_map,
+                                             &ts_sparsemax_map,   &ts_normmax_map,        &ts_normmax_inf_map,
+                                             &ts_linear_map,      &ts_gumbel_softmax_map, &ts_gumbel_hardmax_map,
+                                             NULL};
+
+const ts_simplex *ts_simplex_by_name(const char *name) {
+    for (const ts_simplex *const *map = ts_simplex_maps; *map != NULL; map++)
+        if (strcmp((*map)->name, name) == 0) return *map;
+    return NULL;
+}
+
+ts_status ts_simplex_check(const ts_simplex_spec *spec, ts_error *error) {
+    const ts_simplex *map = spec->map;
+    if (map == NULL) return ts_error_set(error, TS_ERROR_VALUE, "no simplex map is given");
+    if (map->parameter_ok == NULL || map->parameter_ok(spec->parameter)) return TS_OK;
+    return ts_error_set(error, TS_ERROR_VALUE, "%s: %s, not %g", map->name, map->parameter_rule, spec->parameter);
+}

@@ -1,0 +1,24 @@
+/* p_i = exp(s_i - max) / sum_j exp(s_j - max);  ds_i = p_i (dp_i - <p,dp>)
+ *
+ * Entries of +inf share the weight equally. */
+#include "row.h"
+
+static double forward(const ts_simplex_row *row, const double *s, double *w) {
+    const double max = ts_row_max(row->n, s);
+    if (ts_row_is_undefined(max)) return ts_row_undefined(row->n, max, w);
+    double z = 0;
+    for (int64_t i = 0; i < row->n; i++) {
+        w[i] = exp(ts_row_below(s[i], max));
+        z += w[i];
+    }
+    return z;
+}
+
+static void backward(const ts_simplex_row *row, const double *s, const double *w, double z, const double *dp,
+                     double *ds) {
+    (void)s;
+    const double mean = ts_row_inner(row->n, w, z, dp);
+    for (int64_t i = 0; i < row->n; i++) ds[i] = w[i] == 0 ? 0 : w[i] / z * (dp[i] - mean);
+}
+
+const ts_simplex ts_softmax_map = {.name = "softmax", .forward = forward, .backward = backward};

@@ -1,0 +1,91 @@
+#include "io_base.h"
+
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+int64_t ts_source_fill(const ts_byte_source *source, void *buffer, int64_t size, ts_io_error *error) {
+    int64_t filled = 0;
+    while (filled < size) {
+        const int64_t count = source->read(source->context, (char *)buffer + filled, size - filled, error);
+        if (count < 0) return -1;
+        if (count == 0) break;
+        filled += count;
+    }
+    return filled;
+}
+
+bool ts_io_fail(ts_io_error *error, const char *name, const char *format, ...) {
+    enum { LONGEST_NAME = 250 };
+    const size_t length = strlen(name);
+    int used = length <= LONGEST_NAME
+                   ? snprintf(error->text, sizeof error->text, "%s: ", name)
+                   : snprintf(error->text, sizeof error->text, "...%s: ", name + (length - LONGEST_NAME));
+    if (used < 0) used = 0;
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(error->text + used, sizeof error->text - (size_t)used, format, arguments);
+    va_end(arguments);
+    for (char *c = error->text; *c != '\0'; c++) {
+        if ((unsigned char)*c < ' ' || *c == 127) *c = '?';
+    }
+    return false;
+}
+
+bool ts_io_fail_memory(ts_io_error *error, const char *name) {
+    return ts_io_fail(error, name, "not enough memory");
+}
+
+void *ts_io_grow(void *old, int64_t *capacity, int64_t needed, size_t element_size) {
+    if (needed <= *capacity) return old;
+    const uint64_t most = (PTRDIFF_MAX < INT64_MAX ? (uint64_t)PTRDIFF_MAX : (uint64_t)INT64_MAX) / element_size;
+    if ((uint64_t)needed > most) return NULL;
+    const uint64_t comfortable = (uint64_t)*capacity + (uint64_t)*capacity / 2 + 64;
+    const uint64_t size = comfortable > most || comfortable < (uint64_t)needed ? (uint64_t)needed : comfortable;
+    void *memory = realloc(old, (size_t)size * element_size);
+    if (memory != NULL) *capacity = (int64_t)size;
+    return memory;
+}
+
+bool ts_io_ends_with(const char *path, const char *ending) {
+    const size_t length = strlen(path), ending_length = strlen(ending);
+    return length >= ending_length && strcasecmp(path + (length - ending_length), ending) == 0;
+}
+
+void ts_io_quote(const char *text, char quoted[TS_QUOTE_SIZE]) {
+    enum { SHOWN = 30 };
+    const size_t length = strnlen(text, SHOWN + 1), shown = length > SHOWN ? SHOWN : length;
+    snprintf(quoted, TS_QUOTE_SIZE, "'%.*s%s'", (int)shown, text, length > SHOWN ? "..." : "");
+    for (char *c = quoted; *c != '\0'; c++) {
+        if (*c < ' ' || *c > '~') *c = '?';
+    }
+}
+
+void ts_io_print_double(double value, char text[TS_NUMBER_SIZE]) {
+    for (int digits = 15; digits <= 17; digits++) {
+        snprintf(text, TS_NUMBER_SIZE, "%.*g", digits, value);
+        if (!isfinite(value) || strtod(text, NULL) == value) return;
+    }
+}
+
+void ts_io_print_float(float value, char text[TS_NUMBER_SIZE]) {
+    for (int digits = 6; digits <= 9; digits++) {
+        snprintf(text, TS_NUMBER_SIZE, "%.*g", digits, (double)value);
+        if (!isfinite(value) || strtof(text, NULL) == value) return;
+    }
+}
+
+bool ts_io_enter_locale(ts_io_locale *locale) {
+    locale->own = newlocale(LC_ALL_MASK, "C", (locale_t)0);
+    if (locale->own == (locale_t)0) return false;
+    locale->previous = uselocale(locale->own);
+    return true;
+}
+
+void ts_io_leave_locale(const ts_io_locale *locale) {
+    uselocale(locale->previous);
+    freelocale(locale->own);
+}

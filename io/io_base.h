@@ -1,0 +1,59 @@
+/* io_base.h: what the readers and writers share. Internal to io/.
+ *
+ * Numbers are parsed and printed in the "C" locale whatever the program's is: the public functions that do so hold
+ * it, for their thread only, between ts_io_enter_locale and ts_io_leave_locale. */
+#ifndef TS_IO_BASE_H
+#define TS_IO_BASE_H
+
+#include <locale.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "io_error.h"
+
+#ifdef __GNUC__
+#define TS_IO_PRINTF(format, first) __attribute__((format(printf, format, first)))
+#else
+#define TS_IO_PRINTF(format, first)
+#endif
+
+/* Where bytes come from: a file, a pipe, a member of an archive, memory. */
+typedef struct ts_byte_source {
+    const char *name; /* for messages */
+    int64_t size;     /* all its bytes where that is beyond doubt; else -1, and nothing may be allocated on a claim */
+    /* Up to `size` bytes; 0 only at the end, -1 after writing the error. */
+    int64_t (*read)(void *context, void *buffer, int64_t size, ts_io_error *error);
+    void *context;
+} ts_byte_source;
+
+/* Reads until `size` bytes are there or the source ends: their number, or -1. */
+int64_t ts_source_fill(const ts_byte_source *source, void *buffer, int64_t size, ts_io_error *error);
+
+/* Writes "NAME: text" as one printable line, shortening a very long name at its front; always returns false. */
+bool ts_io_fail(ts_io_error *error, const char *name, const char *format, ...) TS_IO_PRINTF(3, 4);
+bool ts_io_fail_memory(ts_io_error *error, const char *name);
+
+/* Room for `needed` (> 0) elements at least: `old` or its successor, or NULL with `old` still valid. */
+void *ts_io_grow(void *old, int64_t *capacity, int64_t needed, size_t element_size);
+
+/* Ignores the case of ASCII letters. */
+bool ts_io_ends_with(const char *path, const char *ending);
+
+enum { TS_QUOTE_SIZE = 40 };
+/* The start of a text in single quotes, with ? for what is no printable ASCII. */
+void ts_io_quote(const char *text, char quoted[TS_QUOTE_SIZE]);
+
+enum { TS_NUMBER_SIZE = 40 };
+/* The fewest digits, from 15 (float: 6) up, that read back to the same value. Needs the "C" locale. */
+void ts_io_print_double(double value, char text[TS_NUMBER_SIZE]);
+void ts_io_print_float(float value, char text[TS_NUMBER_SIZE]);
+
+typedef struct ts_io_locale {
+    locale_t own, previous;
+} ts_io_locale;
+
+bool ts_io_enter_locale(ts_io_locale *locale);
+void ts_io_leave_locale(const ts_io_locale *locale);
+
+#endif

@@ -1,0 +1,233 @@
+#include "table_builder.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char columns_option[] = "--columns", label_option[] = "--labels-column";
+
+/* A part of an option's text. */
+typedef struct item {
+    const char *text;
+    size_t length;
+} item;
+
+typedef struct chooser {
+    ts_table_builder *builder;
+    char *const *names;
+    bool *by_name;
+    bool *taken; /* [n_columns] */
+    ts_io_error *error;
+} chooser;
+
+static item trimmed(item part) {
+    while (part.length > 0 && part.text[0] == ' ') part = (item){part.text + 1, part.length - 1};
+    while (part.length > 0 && part.text[part.length - 1] == ' ') part.length--;
+    return part;
+}
+
+/* The number if the part is digits only, at most INT64_MAX; else -1. */
+static int64_t as_number(item part) {
+    int64_t number = 0;
+    for (size_t i = 0; i < part.length; i++) {
+        const int digit = part.text[i] - '0';
+        if (digit < 0 || digit > 9) return -1;
+        number = number > (INT64_MAX - digit) / 10 ? INT64_MAX : number * 10 + digit;
+    }
+    return part.length > 0 ? number : -1;
+}
+
+static bool check_number(const chooser *c, const char *option, int64_t number) {
+    const ts_table_builder *builder = c->builder;
+    if (number == 0) return ts_io_fail(c->error, builder->source_name, "%s: columns count from 1, there is no 0", option);
+    if (number <= builder->n_columns) return true;
+    return ts_io_fail(c->error, builder->source_name, "%s: there is no column %" PRId64 ", the file has %" PRId64, option,
+                      number, builder->n_columns);
+}
+
+/* The column, from 0, that a number or a name means. A part of digits only is a number, never a name. */
+static bool find_column(const chooser *c, const char *option, item part, int64_t *column) {
+    const char *source_name = c->builder->source_name;
+    const int shown = part.length < 60 ? (int)part.length : 60;
+    const int64_t number = as_number(part);
+    if (number >= 0) {
+        *column = number - 1;
+        return check_number(c, option, number);
+    }
+    if (part.length == 0) return ts_io_fail(c->error, source_name, "%s: a column's name or number is missing", option);
+    *column = -1;
+    for (int64_t j = 0; c->names != NULL && j < c->builder->n_columns; j++) {
+        if (strlen(c->names[j]) != part.length || memcmp(c->names[j], part.text, part.length) != 0) continue;
+        if (*column >= 0) {
+            return ts_io_fail(c->error, source_name,
+                              "%s: '%.*s' names columns %" PRId64 " and %" PRId64 ", choose by number", option, shown,
+                              part.text, *column + 1, j + 1);
+        }
+        *column = j;
+    }
+    *c->by_name = true;
+    if (*column >= 0) return true;
+    return ts_io_fail(c->error, source_name, "%s: no column is named '%.*s'%s", option, shown, part.text,
+                      c->names == NULL ? " (the file has no header row)" : "");
+}
+
+static bool add_column(const chooser *c, int64_t column) {
+    ts_table_builder *builder = c->builder;
+    if (column == builder->label) {
+        return ts_io_fail(c->error, builder->source_name, "column %" PRId64 " is both in %s and the %s", column + 1,
+                          columns_option, label_option);
+    }
+    if (c->taken[column]) {
+        return ts_io_fail(c->error, builder->source_name, "%s: column %" PRId64 " is chosen twice", columns_option,
+                          column + 1);
+    }
+    int64_t *grown = ts_io_grow(builder->columns, &builder->column_capacity, builder->table->cols + 1, sizeof *grown);
+    if (grown == NULL) return ts_io_fail_memory(c->error, builder->source_name);
+    builder->columns = grown;
+    builder->columns[builder->table->cols++] = column;
+    c->taken[column] = true;
+    return true;
+}
+
+/* One part of --columns: a number, a name or a range. */
+static bool add_part(const chooser *c, item part) {
+    const char *dash = memchr(part.text, '-', part.length);
+    const size_t before = dash == NULL ? 0 : (size_t)(dash - part.text);
+    const int64_t first = dash == NULL ? -1 : as_number((item){part.text, before});
+    const int64_t last = dash == NULL ? -1 : as_number((item){dash + 1, part.length - before - 1});
+    if (first < 0 || last < 0) {
+        int64_t column;
+        return find_column(c, columns_option, part, &column) && add_column(c, column);
+    }
+    if (first > last) {
+        return ts_io_fail(c->error, c->builder->source_name,
+                          "%s: the range %" PRId64 "-%" PRId64 " runs backwards", columns_option, first, last);
+    }
+    if (!check_number(c, columns_option, first) || !check_number(c, columns_option, last)) return false;
+    for (int64_t column = first - 1; column < last; column++) {
+        if (!add_column(c, column)) return false;
+    }
+    return true;
+}
+
+static bool add_features(const chooser *c) {
+    const char *text = c->builder->options->columns;
+    if (text == NULL) {
+        for (int64_t j = 0; j < c->builder->n_columns; j++) {
+            if (j != c->builder->label && !add_column(c, j)) return false;
+        }
+        return c->builder->table->cols > 0 ||
+               ts_io_fail(c->error, c->builder->source_name, "no column is left beside the %s", label_option);
+    }
+    for (;;) {
+        const size_t length = strcspn(text, ",");
+        if (!add_part(c, trimmed((item){text, length}))) return false;
+        if (text[length] == '\0') return true;
+        text += length + 1;
+    }
+}
+
+bool ts_builder_choose(ts_table_builder *builder, int64_t n_columns, char *const *names, bool *by_name,
+                       ts_io_error *error) {
+    builder->n_columns = n_columns;
+    builder->label = -1;
+    *by_name = false;
+    const chooser c = {builder, names, by_name, calloc((size_t)n_columns, sizeof(bool)), error};
+    if (c.taken == NULL) return ts_io_fail_memory(error, builder->source_name);
+    const char *label = builder->options->labels_column;
+    const bool ok = (label == NULL || find_column(&c, label_option, trimmed((item){label, strlen(label)}),
+                                                  &builder->label)) &&
+                    add_features(&c);
+    free(c.taken);
+    return ok;
+}
+
+bool ts_builder_set_names(ts_table_builder *builder, char *const *names, ts_io_error *error) {
+    ts_table *table = builder->table;
+    table->names = calloc((size_t)table->cols, sizeof *table->names);
+    if (table->names == NULL) return ts_io_fail_memory(error, builder->source_name);
+    for (int64_t j = 0; j < table->cols; j++) {
+        table->names[j] = strdup(names[builder->columns[j]]);
+        if (table->names[j] == NULL) return ts_io_fail_memory(error, builder->source_name);
+    }
+    return true;
+}
+
+bool ts_builder_reserve(ts_table_builder *builder, int64_t rows, ts_io_error *error) {
+    ts_table *table = builder->table;
+    double *grown = NULL;
+    if (rows <= INT64_MAX / table->cols) {
+        grown = ts_io_grow(table->values, &builder->value_capacity, rows * table->cols, sizeof *grown);
+    }
+    if (grown == NULL) return ts_io_fail_memory(error, builder->source_name);
+    table->values = grown;
+    return true;
+}
+
+static uint64_t hash_text(const char *text) {
+    uint64_t hash = 14695981039346656037u; /* FNV-1a */
+    for (const char *c = text; *c != '\0'; c++) hash = (hash ^ (unsigned char)*c) * 1099511628211u;
+    return hash ^ hash >> 32;
+}
+
+/* Where the class is in the hash table, or where it belongs. */
+static int64_t *find_slot(const ts_table_builder *builder, const char *text) {
+    const uint64_t mask = (uint64_t)builder->n_slots - 1;
+    for (uint64_t i = hash_text(text) & mask;; i = (i + 1) & mask) {
+        int64_t *slot = &builder->slots[i];
+        if (*slot == 0 || strcmp(builder->table->classes[*slot - 1], text) == 0) return slot;
+    }
+}
+
+/* Keeps the hash table at most half full. */
+static bool grow_slots(ts_table_builder *builder) {
+    if (builder->table->n_classes < builder->n_slots / 2) return true;
+    const int64_t n_slots = builder->n_slots == 0 ? 64 : builder->n_slots * 2;
+    int64_t *slots = calloc((size_t)n_slots, sizeof *slots);
+    if (slots == NULL) return false;
+    free(builder->slots);
+    builder->slots = slots;
+    builder->n_slots = n_slots;
+    for (int64_t k = 0; k < builder->table->n_classes; k++) *find_slot(builder, builder->table->classes[k]) = k + 1;
+    return true;
+}
+
+static bool add_class(ts_table_builder *builder, const char *text, int64_t *slot) {
+    ts_table *table = builder->table;
+    char **grown = ts_io_grow(table->classes, &builder->class_capacity, table->n_classes + 1, sizeof *grown);
+    if (grown == NULL) return false;
+    table->classes = grown;
+    grown[table->n_classes] = strdup(text);
+    if (grown[table->n_classes] == NULL) return false;
+    *slot = ++table->n_classes;
+    return true;
+}
+
+bool ts_builder_add_label(ts_table_builder *builder, const char *text, ts_io_error *error) {
+    int64_t *grown = ts_io_grow(builder->table->labels, &builder->label_capacity, builder->n_labels + 1, sizeof *grown);
+    if (grown == NULL) return ts_io_fail_memory(error, builder->source_name);
+    builder->table->labels = grown;
+    if (!grow_slots(builder)) return ts_io_fail_memory(error, builder->source_name);
+    int64_t *slot = find_slot(builder, text);
+    if (*slot == 0 && !add_class(builder, text, slot)) return ts_io_fail_memory(error, builder->source_name);
+    grown[builder->n_labels++] = *slot - 1;
+    return true;
+}
+
+/* realloc to a smaller size; where that fails the old memory serves as well. */
+static void *shrunk(void *memory, int64_t count, size_t element_size) {
+    void *smaller = memory == NULL ? NULL : realloc(memory, (size_t)count * element_size);
+    return smaller == NULL ? memory : smaller;
+}
+
+void ts_builder_finish(ts_table_builder *builder, int64_t rows) {
+    ts_table *table = builder->table;
+    table->rows = rows;
+    table->values = shrunk(table->values, rows * table->cols, sizeof *table->values);
+    table->labels = shrunk(table->labels, rows, sizeof *table->labels);
+}
+
+void ts_builder_free(ts_table_builder *builder) {
+    free(builder->columns);
+    free(builder->slots);
+}
