@@ -61,8 +61,8 @@ static void write_npy_header(const ts_array_view *array, FILE *stream) {
                                 descriptions[array->type], shape);
     /* Blanks up to a closing newline that ends on the alignment. */
     const int padded = (PREFIX + length + 1 + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT - PREFIX;
-    const unsigned char prefix[PREFIX] = {0x93, 'N', 'U', 'M', 'P', 'Y', 1, 0, (unsigned char)(padded % 256),
-                                          (unsigned char)(padded / 256)};
+    const unsigned char prefix[PREFIX] = {
+        0x93, 'N', 'U', 'M', 'P', 'Y', 1, 0, (unsigned char)(padded % 256), (unsigned char)(padded / 256)};
     fwrite(prefix, 1, PREFIX, stream);
     fprintf(stream, "%-*s\n", padded - 1, text);
 }
@@ -84,7 +84,7 @@ static void write_npy(const ts_array_view *array, FILE *stream) {
 
 /* Quoted where the name would else read as something different: more columns, a comment, nothing. */
 static void write_name(const char *name, char separator, FILE *stream) {
-    const char special[] = {separator, '"', '\r', '\n', separator == ' ' ? '\t' : '"', '\0'};
+    const char special[] = {separator, ',', ';', '\t', '"', '\r', '\n', '\0'};
     const size_t length = strlen(name);
     if (length > 0 && strpbrk(name, special) == NULL && name[0] != '#' && name[0] != ' ' && name[length - 1] != ' ') {
         fputs(name, stream);

@@ -13,9 +13,9 @@
 #include "io_error.h"
 
 #ifdef __GNUC__
-#define TS_IO_PRINTF(format, first) __attribute__((format(printf, format, first)))
+#define TS_IO_PRINTF(text, first) __attribute__((__format__(__printf__, text, first)))
 #else
-#define TS_IO_PRINTF(format, first)
+#define TS_IO_PRINTF(text, first)
 #endif
 
 /* Where bytes come from: a file, a pipe, a member of an archive, memory. */

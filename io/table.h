@@ -1,8 +1,9 @@
-/* table.h: a numeric table read from a file a user has: .npy, .npz, .csv, .tsv, or CSV on standard input.
+/* table.h: a numeric table read from a file a user has: .npy, .npz, .csv, .tsv, or text on standard input.
  *
  * The readers trust nothing: sizes are checked against the file before memory is taken for them, every cell
  * must be a finite number, and what is refused is named with its place. Rows and columns in messages count from
- * 1 as a spreadsheet shows them, a header row included. */
+ * 1 as a spreadsheet shows them: the header row, empty lines and comments included. Integers beyond 2^53 round to
+ * the nearest double. csv.h says what text files may look like, npy.h which arrays are read. */
 #ifndef TS_TABLE_H
 #define TS_TABLE_H
 
@@ -15,9 +16,10 @@ typedef enum ts_header_mode { TS_HEADER_AUTO, TS_HEADER_YES, TS_HEADER_NO } ts_h
 
 typedef struct ts_table_options {
     ts_header_mode header;     /* is the first row of a text file names? AUTO: yes if any chosen cell of it is
-                                  not a number (nan and inf, in any spelling, are numbers) */
+                                  neither empty nor a number (nan and inf, in any spelling, are numbers), or if the
+                                  options choose a column by a name in it */
     const char *columns;       /* the features to read: "1-4,6" counted from 1, or names "width,height", or a
-                                  mixture; NULL: every column but the labels' */
+                                  mixture; digits only are always a number; NULL: every column but the labels' */
     const char *labels_column; /* a column kept out of the features, by name or number; NULL: none */
 } ts_table_options;
 
@@ -26,12 +28,12 @@ typedef struct ts_table {
     double *values;       /* [rows, cols], row-major */
     char **names;         /* [cols] column names, or NULL when the file has none */
     int64_t *labels;      /* [rows] class of each row 0..n_classes-1 in order of first appearance; NULL: none */
-    char **classes;       /* [n_classes] their texts */
+    char **classes;       /* [n_classes] their texts as the file has them; an array's numbers in shortest form */
     int64_t n_classes;
 } ts_table;
 
-/* Reads PATH into *table (which need not be initialised; on failure it is left empty).
- * "-" is CSV on standard input; "FILE.npz:array" one array of an archive ("FILE.npz" when it holds just one).
+/* Reads PATH into *table (which need not be initialised; on failure it is left empty). options may be NULL.
+ * "-" is standard input; "FILE.npz:array" one array of an archive ("FILE.npz" when it holds just one).
  * The format is chosen by the name's ending, .npy .npz .csv .tsv .txt, else by the file's first bytes.
  * A one-dimensional array of n numbers is n rows of one column. */
 bool ts_table_read(const char *path, const ts_table_options *options, ts_table *table, ts_io_error *error);

@@ -39,10 +39,11 @@ static int64_t as_number(item part) {
 
 static bool check_number(const chooser *c, const char *option, int64_t number) {
     const ts_table_builder *builder = c->builder;
-    if (number == 0) return ts_io_fail(c->error, builder->source_name, "%s: columns count from 1, there is no 0", option);
+    if (number == 0)
+        return ts_io_fail(c->error, builder->source_name, "%s: columns count from 1, there is no 0", option);
     if (number <= builder->n_columns) return true;
-    return ts_io_fail(c->error, builder->source_name, "%s: there is no column %" PRId64 ", the file has %" PRId64, option,
-                      number, builder->n_columns);
+    return ts_io_fail(c->error, builder->source_name, "%s: there is no column %" PRId64 ", the file has %" PRId64,
+                      option, number, builder->n_columns);
 }
 
 /* The column, from 0, that a number or a name means. A part of digits only is a number, never a name. */
@@ -100,8 +101,8 @@ static bool add_part(const chooser *c, item part) {
         return find_column(c, columns_option, part, &column) && add_column(c, column);
     }
     if (first > last) {
-        return ts_io_fail(c->error, c->builder->source_name,
-                          "%s: the range %" PRId64 "-%" PRId64 " runs backwards", columns_option, first, last);
+        return ts_io_fail(c->error, c->builder->source_name, "%s: the range %" PRId64 "-%" PRId64 " runs backwards",
+                          columns_option, first, last);
     }
     if (!check_number(c, columns_option, first) || !check_number(c, columns_option, last)) return false;
     for (int64_t column = first - 1; column < last; column++) {
@@ -135,9 +136,9 @@ bool ts_builder_choose(ts_table_builder *builder, int64_t n_columns, char *const
     const chooser c = {builder, names, by_name, calloc((size_t)n_columns, sizeof(bool)), error};
     if (c.taken == NULL) return ts_io_fail_memory(error, builder->source_name);
     const char *label = builder->options->labels_column;
-    const bool ok = (label == NULL || find_column(&c, label_option, trimmed((item){label, strlen(label)}),
-                                                  &builder->label)) &&
-                    add_features(&c);
+    const bool ok =
+        (label == NULL || find_column(&c, label_option, trimmed((item){label, strlen(label)}), &builder->label)) &&
+        add_features(&c);
     free(c.taken);
     return ok;
 }
