@@ -2,6 +2,7 @@
 
 #include <inttypes.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -14,8 +15,8 @@ typedef struct csv_reader {
     unsigned char *buffer; /* [BUFFER_SIZE] */
     int64_t position, end;
     bool at_end;     /* the source has no more */
-    bool sampling;   /* looking at the first buffer only; */
-    bool cut;        /* it ended inside a record */
+    bool sampling;   /* looking at the first buffer only */
+    bool cut;        /* and that ended inside a record */
     bool failed;     /* the error is written */
     bool in_data;    /* # starts no comment any more */
     char separator;  /* ' ' means runs of blanks and tabs */
@@ -146,14 +147,15 @@ static bool read_record(csv_reader *r) {
         skip_blanks(r);
         if (is_line_end(peek(r)) && (r->n_cells == 0 || r->separator == ' ')) break;
         if (!read_cell(r)) return false;
-        if (r->separator == ' ') continue;
         skip_blanks(r);
         const int c = peek(r);
+        if (c == '\0') return fail_record(r, "a NUL byte (no text file?)");
+        if (r->separator == ' ') continue;
         more = c == r->separator;
         if (more) {
             r->position++;
         } else if (!is_line_end(c)) {
-            return fail_record(r, c == '\0' ? "a NUL byte (no text file?)" : "text after a closing quote");
+            return fail_record(r, "text after a closing quote");
         }
         if (r->failed) return false;
     }
@@ -391,7 +393,7 @@ static bool read_header(csv_reader *r, ts_table_builder *b, bool *is_header) {
 
 static bool read_rows(csv_reader *r, ts_table_builder *b) {
     if (!next_row(r)) return !r->failed && ts_io_fail(r->error, r->source->name, "the file has no rows");
-    bool is_header;
+    bool is_header = false;
     if (!read_header(r, b, &is_header)) return false;
     int64_t rows = 0;
     for (bool more = !is_header || next_row(r); more; more = next_row(r)) {

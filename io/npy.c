@@ -163,7 +163,7 @@ static bool read_header(const ts_byte_source *source, npy_array *array, ts_io_er
     if (text == NULL) return ts_io_fail_memory(error, source->name);
     count = ts_source_fill(source, text, length, error);
     text[count < 0 ? 0 : count] = '\0';
-    array->header_size = MAGIC_SIZE + length_size + length;
+    array->header_size = (int64_t)MAGIC_SIZE + length_size + length;
     const bool ok = count >= 0 && (count == length || fail_header(source, error, "the file ends in it")) &&
                     (strlen(text) == length || fail_header(source, error, "a NUL byte")) &&
                     parse_dict(source, text, array, error) && parse_dtype(source, array, error) &&
@@ -192,7 +192,7 @@ static double decode(const npy_array *array, const unsigned char *bytes) {
     switch (array->size) {
     case 1: return is_signed ? number.i1 : number.bytes[0];
     case 2: return is_signed ? number.i2 : number.u2;
-    case 4: return is_signed ? number.i4 : number.u4;
+    case 4: return is_signed ? (double)number.i4 : (double)number.u4;
     default: return is_signed ? (double)number.i8 : (double)number.u8;
     }
 }
@@ -244,10 +244,11 @@ static bool read_payload(const ts_byte_source *source, const npy_array *array, t
         if (count < wanted) return fail_size(source, array, done + count, error);
         for (int64_t i = 0; i < count; i += array->size) {
             if (!store(b, features, row, column, decode(array, chunk + i), error)) return false;
-            if (array->fortran_order) {
-                if (++row == array->rows) row = 0, column++;
-            } else {
-                if (++column == array->cols) column = 0, row++;
+            int64_t *const fast = array->fortran_order ? &row : &column, *const slow =
+                                                                             array->fortran_order ? &column : &row;
+            if (++*fast == (array->fortran_order ? array->rows : array->cols)) {
+                *fast = 0;
+                ++*slow;
             }
         }
         done += count;

@@ -75,7 +75,9 @@ static bool read_open(const char *path, FILE *stream, int64_t size, ts_table_bui
     const ts_byte_source source = {file.name, size, read_file, &file};
     switch (format) {
     case FORMAT_NPY: return ts_npy_read(&source, builder, error);
-    case FORMAT_NPZ: return ts_npz_read(path, NULL, builder, error);
+    case FORMAT_NPZ:
+        return size >= 0 ? ts_npz_read(path, NULL, builder, error)
+                         : ts_io_fail(error, file.name, "an .npz archive cannot be read from a pipe");
     default: return ts_csv_read(&source, ts_io_ends_with(path, ".tsv"), builder, error);
     }
 }

@@ -1,5 +1,5 @@
-/* Ops against values worked out by hand or by plain loops; what the generic test of gradients cannot see: infinities, ties,
- * refusals' texts, and bits at any number of threads. */
+/* Ops against values worked out by hand or by plain loops; what the generic test of gradients cannot see: infinities,
+ * ties, refusals' texts, and bits at any number of threads. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -49,7 +49,8 @@ static void expect(const ts_real *got, int64_t n, const double *wanted) {
     }
 }
 
-#define EXPECT(got, ...) expect(got, (int64_t)(sizeof((double[]){__VA_ARGS__}) / sizeof(double)), (double[]){__VA_ARGS__})
+#define COUNT(...) (int64_t)(sizeof((double[]){__VA_ARGS__}) / sizeof(double))
+#define EXPECT(got, ...) expect(got, COUNT(__VA_ARGS__), (double[]){__VA_ARGS__})
 
 static void expect_shape(const ts_tensor *t, ts_shape wanted) {
     char a[TS_SHAPE_TEXT], b[TS_SHAPE_TEXT];
@@ -64,7 +65,7 @@ static void backward_of_sum(ts_tensor *y) {
 
 static const ts_real INF = (ts_real)INFINITY;
 
-/* ---- elementwise --------------------------------------------------------------------------------------------- */
+/* ---- elementwise ------------------------------------------------------------------------------------------------- */
 
 START_TEST(derivatives_at_kinks) {
     ts_tensor *x = vector(4, (ts_real[]){0, (ts_real)-0.0, 2, -3});
@@ -159,7 +160,7 @@ START_TEST(one_tensor_as_both_operands) {
 }
 END_TEST
 
-/* ---- reductions ------------------------------------------------------------------------------------------------ */
+/* ---- reductions -------------------------------------------------------------------------------------------------- */
 
 START_TEST(sums_and_shapes) {
     ts_tensor *x = ts_variable(tape, TS_SHAPE(2, 3), (ts_real[]){1, 2, 3, 4, 5, 6});
@@ -245,7 +246,8 @@ START_TEST(logsumexp_of_infinities) {
 }
 END_TEST
 
-/* Each row by its own maximum; no overflow; the gradient of large numbers is not the worse for the result's rounding. */
+/* Each row by its own maximum; no overflow; the gradient of large numbers is not the worse for the result's rounding.
+ */
 START_TEST(logsumexp_and_log_softmax_far_out) {
     ts_tensor *x = ts_variable(tape, TS_SHAPE(2, 2), (ts_real[]){1000, 1000, -1000, -1000});
     ts_tensor *y = ts_logsumexp(tape, x, 1, false);
@@ -266,7 +268,7 @@ START_TEST(logsumexp_and_log_softmax_far_out) {
 }
 END_TEST
 
-/* ---- dropout --------------------------------------------------------------------------------------------------- */
+/* ---- dropout ----------------------------------------------------------------------------------------------------- */
 
 START_TEST(dropout_of_all_and_of_none) {
     const ts_rng rng = {1, 2, 3};
@@ -301,7 +303,7 @@ START_TEST(dropout_follows_the_random_numbers) {
 }
 END_TEST
 
-/* ---- products and distances ---------------------------------------------------------------------------------------- */
+/* ---- products and distances -------------------------------------------------------------------------------------- */
 
 /* op(x) at (i,j) of a matrix stored with `cols` columns. */
 static double at(const ts_real *x, int64_t cols, bool transpose, int64_t i, int64_t j) {
@@ -310,7 +312,8 @@ static double at(const ts_real *x, int64_t cols, bool transpose, int64_t i, int6
 
 static void check_matmul(int64_t m, int64_t k, int64_t n, bool ta, bool tb) {
     ts_tape_reset(tape);
-    ts_tensor *a = filled(ta ? TS_SHAPE(k, m) : TS_SHAPE(m, k), "a"), *b = filled(tb ? TS_SHAPE(n, k) : TS_SHAPE(k, n), "b");
+    ts_tensor *a = filled(ta ? TS_SHAPE(k, m) : TS_SHAPE(m, k), "a"),
+              *b = filled(tb ? TS_SHAPE(n, k) : TS_SHAPE(k, n), "b");
     const int64_t ca = ts_cols(&a->shape), cb = ts_cols(&b->shape);
     ts_tensor *y = ts_matmul(tape, a, b, ta, tb), *dy = filled(TS_SHAPE(m, n), "dy");
     expect_shape(y, TS_SHAPE(m, n));
@@ -376,7 +379,8 @@ START_TEST(matmul_of_batches) {
     ts_tensor *none = ts_variable(tape, TS_SHAPE(2, 0), NULL), *y = ts_matmul(tape, none, none, false, true);
     expect_shape(y, TS_SHAPE(2, 2));
     EXPECT(y->data, 0, 0, 0, 0);
-    ts_tensor *x = ts_variable(tape, TS_SHAPE(2, 2), (ts_real[]){1, 2, 3, 4}), *square = ts_matmul(tape, x, x, false, false);
+    ts_tensor *x = ts_variable(tape, TS_SHAPE(2, 2), (ts_real[]){1, 2, 3, 4}),
+              *square = ts_matmul(tape, x, x, false, false);
     EXPECT(square->data, 7, 10, 15, 22);
     backward_of_sum(square);
     EXPECT(x->grad, 7, 11, 9, 13); /* both places of x */
@@ -429,7 +433,7 @@ START_TEST(distances_of_batches) {
 }
 END_TEST
 
-/* ---- shape --------------------------------------------------------------------------------------------------------- */
+/* ---- shape ------------------------------------------------------------------------------------------------------- */
 
 START_TEST(parts_and_wholes) {
     ts_tensor *a = ts_variable(tape, TS_SHAPE(2, 2), (ts_real[]){1, 2, 3, 4});
@@ -509,7 +513,7 @@ START_TEST(gathered_rows_add_up) {
 }
 END_TEST
 
-/* ---- refusals -------------------------------------------------------------------------------------------------------- */
+/* ---- refusals ---------------------------------------------------------------------------------------------------- */
 
 static void refused(const char *text, ts_status status) {
     ck_assert_ptr_nonnull(ts_tape_error(tape));
@@ -582,7 +586,7 @@ START_TEST(the_first_failure_stays) {
 }
 END_TEST
 
-/* ---- threads --------------------------------------------------------------------------------------------------------- */
+/* ---- threads ----------------------------------------------------------------------------------------------------- */
 
 #ifdef _OPENMP
 
@@ -606,7 +610,8 @@ enum { WORKLOADS = 14 };
 static uint64_t workload(int which) {
     ts_tape_reset(tape);
     ts_tensor *x = filled(TS_SHAPE(403, 301), "x"), *row = filled(TS_SHAPE(301), "row");
-    ts_tensor *a = filled(TS_SHAPE(5, 129, 67), "a"), *b = filled(TS_SHAPE(5, 67, 301), "b"), *w = filled(TS_SHAPE(67, 301), "w");
+    ts_tensor *a = filled(TS_SHAPE(5, 129, 67), "a"), *b = filled(TS_SHAPE(5, 67, 301), "b"),
+              *w = filled(TS_SHAPE(67, 301), "w");
     ts_tensor *u = filled(TS_SHAPE(3, 211, 17), "u"), *v = filled(TS_SHAPE(307, 17), "v"), *s = filled(TS_SCALAR, "s");
     int64_t index[500];
     for (int64_t i = 0; i < 500; i++) index[i] = i * i % 403;

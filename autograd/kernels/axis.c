@@ -71,7 +71,8 @@ ts_piece ts_axis_piece(const ts_axis *axis, int64_t item) {
 }
 
 int64_t ts_axis_partials(const ts_axis *axis) {
-    return axis->outer * axis->blocks * axis->inner;
+    const int64_t n = axis->outer * axis->blocks * axis->inner;
+    return n > 0 ? n : 1;
 }
 
 int64_t ts_axis_total(const ts_axis *axis, int64_t q) {

@@ -1,8 +1,8 @@
 /* axis.h: one axis of a tensor, or all of them, as the middle of [outer, n, inner], and reductions over it.
  *
- * The work is cut into pieces: at most TS_AXIS_BLOCK steps of the axis times at most TS_AXIS_STRIP neighbours of the inner
- * part. Pieces are what threads share. A piece reduces to one double for each of its neighbours, and the doubles of
- * successive blocks are joined in order, so the result depends on the shape only. */
+ * The work is cut into pieces: at most TS_AXIS_BLOCK steps of the axis times at most TS_AXIS_STRIP neighbours of the
+ * inner part. Pieces are what threads share. A piece reduces to one double for each of its neighbours, and the doubles
+ * of successive blocks are joined in order, so the result depends on the shape only. */
 #ifndef TS_AXIS_H
 #define TS_AXIS_H
 
@@ -42,7 +42,7 @@ ts_status ts_shape_reduced_filled(const ts_node *node, ts_shape *out);
 int64_t ts_axis_pieces(const ts_axis *axis);
 ts_piece ts_axis_piece(const ts_axis *axis, int64_t item);
 
-/* How many doubles a reduction needs for its partial results, and where among them that of output q ends up. */
+/* Room in doubles for the partial results of a reduction, at least 1; where among them that of output q ends up. */
 int64_t ts_axis_partials(const ts_axis *axis);
 int64_t ts_axis_total(const ts_axis *axis, int64_t q);
 

@@ -10,20 +10,21 @@ void ts_distances_forward(const ts_node *node, bool root);
 void ts_distances_backward(const ts_node *node, bool root);
 
 /* Cases both ops are tested on. */
-#define TS_DISTANCE_CASES                                                                                              \
-    {.label = "matrices", .n_in = 2, .in = {TS_DIMS(5, 3), TS_DIMS(4, 3)}},                                            \
-        {.label = "equal shapes", .n_in = 2, .in = {TS_DIMS(4, 3), TS_DIMS(4, 3)}},                                    \
-        {.label = "odd sizes", .n_in = 2, .in = {TS_DIMS(42, 7), TS_DIMS(7, 7)}},                                      \
-        {.label = "one of each", .n_in = 2, .in = {TS_DIMS(1, 1), TS_DIMS(1, 1)}},                                     \
-        {.label = "wide", .n_in = 2, .in = {TS_DIMS(3, 150), TS_DIMS(2, 150)}},                                        \
-        {.label = "batches", .n_in = 2, .in = {TS_DIMS(3, 2, 2), TS_DIMS(3, 4, 2)}},                                   \
-        {.label = "one for all batches", .n_in = 2, .in = {TS_DIMS(3, 4, 2), TS_DIMS(5, 2)}},                          \
-        {.label = "both stretch", .n_in = 2, .in = {TS_DIMS(2, 1, 3, 2), TS_DIMS(3, 9, 2)}},                           \
-        {.label = "no rows", .n_in = 2, .in = {TS_DIMS(0, 3), TS_DIMS(4, 3)}},                                         \
-        {.label = "no batches", .n_in = 2, .in = {TS_DIMS(0, 2, 3), TS_DIMS(4, 3)}},                                   \
-        {.label = "no coordinates", .n_in = 2, .in = {TS_DIMS(2, 0), TS_DIMS(3, 0)}},                                  \
-        {.label = "rank 1", .n_in = 2, .in = {TS_DIMS(3), TS_DIMS(4, 3)}, .kind = TS_CASE_REFUSED},                    \
-        {.label = "widths", .n_in = 2, .in = {TS_DIMS(2, 3), TS_DIMS(4, 2)}, .kind = TS_CASE_REFUSED},                 \
-        {.label = "axes", .n_in = 2, .in = {TS_DIMS(2, 4, 3), TS_DIMS(3, 4, 3)}, .kind = TS_CASE_REFUSED}
+#define TS_DISTANCE_CASES                                                                                \
+    {.label = "matrices", .n_in = 2, .in = {TS_DIMS(5, 3), TS_DIMS(4, 3)}},                              \
+        {.label = "equal shapes", .n_in = 2, .in = {TS_DIMS(4, 3), TS_DIMS(4, 3)}},                      \
+        {.label = "odd sizes", .n_in = 2, .in = {TS_DIMS(42, 7), TS_DIMS(7, 7)}},                        \
+        {.label = "one of each", .n_in = 2, .in = {TS_DIMS(1, 1), TS_DIMS(1, 1)}},                       \
+        {.label = "wide", .n_in = 2, .in = {TS_DIMS(3, 150), TS_DIMS(2, 150)}},                          \
+        {.label = "batches", .n_in = 2, .in = {TS_DIMS(3, 2, 2), TS_DIMS(3, 4, 2)}},                     \
+        {.label = "one for all batches", .n_in = 2, .in = {TS_DIMS(3, 4, 2), TS_DIMS(5, 2)}},            \
+        {.label = "both stretch", .n_in = 2, .in = {TS_DIMS(2, 1, 3, 2), TS_DIMS(3, 9, 2)}},             \
+        {.label = "no rows", .n_in = 2, .in = {TS_DIMS(0, 3), TS_DIMS(4, 3)}},                           \
+        {.label = "no batches", .n_in = 2, .in = {TS_DIMS(0, 2, 3), TS_DIMS(4, 3)}},                     \
+        {.label = "no coordinates", .n_in = 2, .in = {TS_DIMS(2, 0), TS_DIMS(3, 0)}},                    \
+        {.label = "rank 1", .n_in = 2, .in = {TS_DIMS(3), TS_DIMS(4, 3)}, .kind = TS_CASE_REFUSED},      \
+        {.label = "widths", .n_in = 2, .in = {TS_DIMS(2, 3), TS_DIMS(4, 2)}, .kind = TS_CASE_REFUSED}, { \
+        .label = "axes", .n_in = 2, .in = {TS_DIMS(2, 4, 3), TS_DIMS(3, 4, 3)}, .kind = TS_CASE_REFUSED  \
+    }
 
 #endif

@@ -1,7 +1,7 @@
 /* exp_sum.h: sums of shifted exponentials along an axis; what ts_logsumexp and ts_log_softmax share.
  *
- * The term of x under a shift s is e^(x-s); under an infinite shift it is 1 where x equals s and 0 elsewhere, which is the
- * limit that leaves the weights of several equal infinities equal. */
+ * The term of x under a shift s is e^(x-s); under an infinite shift it is 1 where x equals s and 0 elsewhere, which is
+ * the limit that leaves the weights of several equal infinities equal. */
 #ifndef TS_EXP_SUM_H
 #define TS_EXP_SUM_H
 

@@ -4,7 +4,15 @@
 
 /* A tile of TILE_ROWS x TILE_COLS elements of c is held in registers while the inner index runs. Before that DEPTH
  * columns of a and DEPTH rows of b are packed into the order in which the tiles read them, padded with zeros. */
-enum { TILE_ROWS = 6, TILE_COLS = 16, DEPTH = 256, BLOCK_ROWS = 48, SMALL_ROWS = 24, BLOCK_COLS = 256, SMALL_COLS = 64 };
+enum {
+    TILE_ROWS = 6,
+    TILE_COLS = 16,
+    DEPTH = 256,
+    BLOCK_ROWS = 48,
+    SMALL_ROWS = 24,
+    BLOCK_COLS = 256,
+    SMALL_COLS = 64
+};
 
 typedef struct view {
     const ts_real *data;

@@ -14,7 +14,8 @@ typedef struct ts_matrices {
     int64_t size, row, col;
 } ts_matrices;
 
-/* For every matrix t of c's grid: c_t [m,n] += sum of a_s [m,k] b_s [k,n] over the batches s of `full` that t serves. */
+/* For every matrix t of c's grid: c_t [m,n] += sum of a_s [m,k] b_s [k,n] over the batches s of `full` that t serves.
+ */
 typedef struct ts_product {
     int64_t m, n, k;
     ts_grid full, c_grid;

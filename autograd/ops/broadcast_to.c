@@ -21,7 +21,8 @@ static void forward(const ts_node *node) {
     const int64_t chunks = (dim[3] + CHUNK - 1) / CHUNK, items = dim[0] * dim[1] * dim[2] * chunks;
 #pragma omp parallel for if (items * dim[3] > TS_PARALLEL_CUTOFF)
     for (int64_t item = 0; item < items; item++) {
-        const int64_t row = item / chunks, from = item % chunks * CHUNK, to = dim[3] - from < CHUNK ? dim[3] : from + CHUNK;
+        const int64_t row = item / chunks, from = item % chunks * CHUNK,
+                      to = dim[3] - from < CHUNK ? dim[3] : from + CHUNK;
         const int64_t i = row / dim[2] / dim[1], j = row / dim[2] % dim[1], k = row % dim[2];
         const ts_real *x = node->in[0]->data + i * step[0] + j * step[1] + k * step[2];
         ts_real *y = node->out->data + row * dim[3];

@@ -15,12 +15,11 @@ static ts_status shape(const ts_node *node, ts_shape *out) {
     if (status != TS_OK) return status;
     for (int i = 1; i < node->n_in; i++) {
         const ts_shape *x = &node->in[i]->shape;
-        if (x->rank != out->rank)
-            return ts_refuse(node, TS_ERROR_SHAPE, "ranks %d and %d differ", out->rank, x->rank);
+        if (x->rank != out->rank) return ts_refuse(node, TS_ERROR_SHAPE, "ranks %d and %d differ", out->rank, x->rank);
         for (int a = 0; a < x->rank; a++)
             if (a != axis && x->dim[a] != out->dim[a])
-                return ts_refuse(node, TS_ERROR_SHAPE, "lengths %lld and %lld of axis %d differ", (long long)out->dim[a],
-                                 (long long)x->dim[a], a);
+                return ts_refuse(node, TS_ERROR_SHAPE, "lengths %lld and %lld of axis %d differ",
+                                 (long long)out->dim[a], (long long)x->dim[a], a);
         if (x->dim[axis] > INT64_MAX - out->dim[axis]) return ts_refuse(node, TS_ERROR_SHAPE, "the sum is too long");
         out->dim[axis] += x->dim[axis];
     }

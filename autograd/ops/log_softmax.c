@@ -43,7 +43,8 @@ static void forward(const ts_node *node) {
         for (int64_t j = 0; j < piece.count; j++)
             for (int64_t c = 0; c < piece.width; c++) {
                 const int64_t i = piece.start + j * piece.step + c;
-                const double m = shift[piece.total + c], above = m == INFINITY && (double)x[i] == m ? 0 : (double)x[i] - m;
+                const double m = shift[piece.total + c],
+                             above = m == INFINITY && (double)x[i] == m ? 0 : (double)x[i] - m;
                 node->out->data[i] = (ts_real)(m == -INFINITY ? m : above - log_sum[c]);
             }
     }
@@ -70,18 +71,19 @@ static void backward(const ts_node *node) {
 }
 
 static const log_softmax_attr first = {0}, middle = {1}, last = {-1}, all = {TS_ALL_AXES}, beyond = {2};
-static const ts_op_case cases[] = {{.label = "last axis", .n_in = 1, .in = {TS_DIMS(3, 5)}, .attr = &last},
-                                   {.label = "first axis", .n_in = 1, .in = {TS_DIMS(7, 3)}, .attr = &first},
-                                   {.label = "middle axis", .n_in = 1, .in = {TS_DIMS(2, 4, 3)}, .attr = &middle},
-                                   {.label = "rank 4", .n_in = 1, .in = {TS_DIMS(2, 3, 2, 2)}, .attr = &middle},
-                                   {.label = "all", .n_in = 1, .in = {TS_DIMS(6, 7)}, .attr = &all},
-                                   {.label = "scalar", .n_in = 1, .in = {TS_NO_DIMS}, .attr = &all},
-                                   {.label = "length 1", .n_in = 1, .in = {TS_DIMS(3, 1)}, .attr = &last},
-                                   {.label = "far", .n_in = 1, .in = {TS_DIMS(42)}, .attr = &last, .low = -9, .high = 9},
-                                   {.label = "empty", .n_in = 1, .in = {TS_DIMS(2, 0)}, .attr = &last},
-                                   {.label = "no rows", .n_in = 1, .in = {TS_DIMS(0, 2)}, .attr = &last},
-                                   {.label = "axis", .n_in = 1, .in = {TS_DIMS(2, 3)}, .attr = &beyond, .kind = TS_CASE_REFUSED},
-                                   {.label = NULL}};
+static const ts_op_case cases[] = {
+    {.label = "last axis", .n_in = 1, .in = {TS_DIMS(3, 5)}, .attr = &last},
+    {.label = "first axis", .n_in = 1, .in = {TS_DIMS(7, 3)}, .attr = &first},
+    {.label = "middle axis", .n_in = 1, .in = {TS_DIMS(2, 4, 3)}, .attr = &middle},
+    {.label = "rank 4", .n_in = 1, .in = {TS_DIMS(2, 3, 2, 2)}, .attr = &middle},
+    {.label = "all", .n_in = 1, .in = {TS_DIMS(6, 7)}, .attr = &all},
+    {.label = "scalar", .n_in = 1, .in = {TS_NO_DIMS}, .attr = &all},
+    {.label = "length 1", .n_in = 1, .in = {TS_DIMS(3, 1)}, .attr = &last},
+    {.label = "far", .n_in = 1, .in = {TS_DIMS(42)}, .attr = &last, .low = -9, .high = 9},
+    {.label = "empty", .n_in = 1, .in = {TS_DIMS(2, 0)}, .attr = &last},
+    {.label = "no rows", .n_in = 1, .in = {TS_DIMS(0, 2)}, .attr = &last},
+    {.label = "axis", .n_in = 1, .in = {TS_DIMS(2, 3)}, .attr = &beyond, .kind = TS_CASE_REFUSED},
+    {.label = NULL}};
 
 const ts_op ts_op_log_softmax = {.name = "log_softmax",
                                  .min_in = 1,

@@ -1,7 +1,7 @@
 /* y = log sum_j e^(x_j) = m + log sum_j e^(x_j - m), m the largest x;  dx_j += e^(x_j - y) / sum_i e^(x_i - y) dy
  *
- * The division is by 1, but for the rounding of y. Where m is infinite y = m; no gradient then reaches elements of -inf,
- * and several of +inf share it. An empty axis gives -inf. */
+ * The division is by 1, but for the rounding of y. Where m is infinite y = m; no gradient then reaches elements of
+ * -inf, and several of +inf share it. An empty axis gives -inf. */
 #include "../kernels/exp_sum.h"
 #include "../kernels/parallel.h"
 #include "../ops.h"
@@ -43,7 +43,8 @@ static void backward(const ts_node *node) {
                 const int64_t i = piece.start + j * piece.step + c;
                 const double y = shift[piece.total + c];
                 if (y == -INFINITY) continue;
-                dx[i] += (ts_real)(ts_exp_term(x[i], y) / sum[piece.total + c] * (double)node->out->grad[piece.output + c]);
+                const double weight = ts_exp_term(x[i], y) / sum[piece.total + c];
+                dx[i] += (ts_real)(weight * (double)node->out->grad[piece.output + c]);
             }
     }
 }
@@ -61,7 +62,11 @@ static const ts_op_case cases[] = {
     {.label = "no rows", .n_in = 1, .in = {TS_DIMS(0, 3)}, .attr = &(const ts_reduction){1, false}},
     {.label = "empty axis", .n_in = 1, .in = {TS_DIMS(3, 0)}, .attr = &(const ts_reduction){1, false}},
     {.label = "empty, all", .n_in = 1, .in = {TS_DIMS(0)}, .attr = &(const ts_reduction){TS_ALL_AXES, false}},
-    {.label = "axis", .n_in = 1, .in = {TS_DIMS(3, 5)}, .attr = &(const ts_reduction){2, false}, .kind = TS_CASE_REFUSED},
+    {.label = "axis",
+     .n_in = 1,
+     .in = {TS_DIMS(3, 5)},
+     .attr = &(const ts_reduction){2, false},
+     .kind = TS_CASE_REFUSED},
     {.label = NULL}};
 
 const ts_op ts_op_logsumexp = {.name = "logsumexp",

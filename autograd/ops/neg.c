@@ -5,12 +5,10 @@
 TS_UNARY_FORWARD(forward, -x, int)
 TS_UNARY_BACKWARD(backward, -dy, int)
 
-static const ts_op_case cases[] = {{.label = "matrix", .n_in = 1, .in = {TS_DIMS(3, 5)}},
-                                   {.label = "scalar", .n_in = 1, .in = {TS_NO_DIMS}},
-                                   {.label = "rank 4", .n_in = 1, .in = {TS_DIMS(2, 1, 3, 7)}},
-                                   {.label = "row of 42", .n_in = 1, .in = {TS_DIMS(42)}},
-                                   {.label = "empty", .n_in = 1, .in = {TS_DIMS(3, 0)}},
-                                   {.label = NULL}};
+static const ts_op_case cases[] = {
+    {.label = "matrix", .n_in = 1, .in = {TS_DIMS(3, 5)}},       {.label = "scalar", .n_in = 1, .in = {TS_NO_DIMS}},
+    {.label = "rank 4", .n_in = 1, .in = {TS_DIMS(2, 1, 3, 7)}}, {.label = "row of 42", .n_in = 1, .in = {TS_DIMS(42)}},
+    {.label = "empty", .n_in = 1, .in = {TS_DIMS(3, 0)}},        {.label = NULL}};
 
 const ts_op ts_op_neg = {.name = "neg",
                          .min_in = 1,

@@ -37,7 +37,8 @@ static void backward(const ts_node *node) {
     if (node->in[0]->grad != NULL) ts_add_rows(&all, node->out->grad, node->in[0]->grad);
 }
 
-static const ts_shape six_by_seven = TS_DIMS(6, 7), cube = TS_DIMS(1, 2, 3, 7), scalar = TS_NO_DIMS, none = TS_DIMS(0, 4);
+static const ts_shape six_by_seven = TS_DIMS(6, 7), cube = TS_DIMS(1, 2, 3, 7), scalar = TS_NO_DIMS,
+                      none = TS_DIMS(0, 4);
 static const ts_shape negative = TS_DIMS(-6, -7), huge = TS_DIMS(INT64_MAX, 2, INT64_MAX, 2), deep = {.rank = 5};
 static const ts_op_case cases[] = {
     {.label = "row to matrix", .n_in = 1, .in = {TS_DIMS(42)}, .attr = &six_by_seven},

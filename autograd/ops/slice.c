@@ -14,7 +14,8 @@ static ts_status shape(const ts_node *node, ts_shape *out) {
     *out = node->in[0]->shape;
     const ts_status status = ts_axis_number(node, out, attr->axis, &axis);
     if (status != TS_OK) return status;
-    if (attr->first < 0 || attr->count < 0 || attr->first > out->dim[axis] || attr->count > out->dim[axis] - attr->first)
+    if (attr->first < 0 || attr->count < 0 || attr->first > out->dim[axis] ||
+        attr->count > out->dim[axis] - attr->first)
         return ts_refuse(node, TS_ERROR_VALUE, "%lld from %lld on of axis %d, which has length %lld",
                          (long long)attr->count, (long long)attr->first, axis, (long long)out->dim[axis]);
     out->dim[axis] = attr->count;
@@ -37,7 +38,8 @@ static void backward(const ts_node *node) {
     if (node->in[0]->grad != NULL) ts_add_rows(&part, node->out->grad, node->in[0]->grad + attr->first * x.inner);
 }
 
-static const slice_attr middle = {1, 2, 3}, from_end = {-1, 1, 2}, rows = {0, 0, 2}, nothing = {0, 2, 0}, all = {0, 0, 42};
+static const slice_attr middle = {1, 2, 3}, from_end = {-1, 1, 2}, rows = {0, 0, 2}, nothing = {0, 2, 0},
+                        all = {0, 0, 42};
 static const slice_attr too_far = {1, 5, 3}, negative = {0, -1, 2}, minus_one = {0, 1, -1}, beyond = {2, 0, 1};
 static const ts_op_case cases[] = {
     {.label = "columns", .n_in = 1, .in = {TS_DIMS(3, 7)}, .attr = &middle},

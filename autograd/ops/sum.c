@@ -27,7 +27,11 @@ static const ts_op_case cases[] = {
     {.label = "no rows", .n_in = 1, .in = {TS_DIMS(0, 3)}, .attr = &(const ts_reduction){1, false}},
     {.label = "empty axis", .n_in = 1, .in = {TS_DIMS(3, 0)}, .attr = &(const ts_reduction){1, false}},
     {.label = "empty, all", .n_in = 1, .in = {TS_DIMS(0)}, .attr = &(const ts_reduction){TS_ALL_AXES, false}},
-    {.label = "axis", .n_in = 1, .in = {TS_DIMS(3, 5)}, .attr = &(const ts_reduction){2, false}, .kind = TS_CASE_REFUSED},
+    {.label = "axis",
+     .n_in = 1,
+     .in = {TS_DIMS(3, 5)},
+     .attr = &(const ts_reduction){2, false},
+     .kind = TS_CASE_REFUSED},
     {.label = NULL}};
 
 const ts_op ts_op_sum = {.name = "sum",

@@ -77,7 +77,8 @@ static void backward(const ts_node *node) {
     if (node->in[0]->grad != NULL) move(&s, true, node->out->grad, node->in[0]->grad);
 }
 
-static const transpose_attr last_two = {-2, -1}, ends = {0, -1}, inner = {2, 1}, same = {1, 1}, outer = {0, 1}, beyond = {0, 2};
+static const transpose_attr last_two = {-2, -1}, ends = {0, -1}, inner = {2, 1}, same = {1, 1}, outer = {0, 1},
+                            beyond = {0, 2};
 static const ts_op_case cases[] = {
     {.label = "matrix", .n_in = 1, .in = {TS_DIMS(3, 5)}, .attr = &last_two},
     {.label = "odd sizes", .n_in = 1, .in = {TS_DIMS(42, 7)}, .attr = &outer},

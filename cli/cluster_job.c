@@ -1,0 +1,314 @@
+#include "cluster_job.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "../autograd/rng.h"
+#include "../models/circuit.h"
+#include "../models/plain_lloyd.h"
+#include "../models/scores.h"
+#include "message.h"
+#include "number_text.h"
+#include "progress.h"
+
+static int fail_memory(const cli_cluster_job *job) {
+    return cli_fail(CLI_FAILED, "%s: out of memory", job->options->file);
+}
+
+static int fail_error(const cli_cluster_job *job, const ts_error *error) {
+    return cli_fail(CLI_FAILED, "%s: %s", job->options->file, error->text);
+}
+
+/* count * a * b elements of memory; NULL when that is too much. */
+static void *allocate(int64_t count, int64_t a, size_t size) {
+    if (a != 0 && (uint64_t)count > SIZE_MAX / 2 / (uint64_t)a / size) return NULL;
+    const size_t bytes = (size_t)count * (size_t)a * size;
+    return malloc(bytes == 0 ? 1 : bytes);
+}
+
+static int load_points(cli_cluster_job *job) {
+    const cli_cluster_options *o = job->options;
+    const ts_table_options how = {(ts_header_mode)o->header, o->columns, o->labels_column};
+    ts_io_error io_error;
+    ts_error error = {0};
+    if (!ts_table_read(o->file, &how, &job->table, &io_error)) return cli_fail(CLI_FAILED, "%s", io_error.text);
+    job->n = job->table.rows;
+    job->d = job->table.cols;
+    if (job->n < 1 || job->d < 1) return cli_fail(CLI_FAILED, "%s: no rows", o->file);
+    if (job->k > job->n)
+        return cli_fail(CLI_FAILED, "%s: k = %lld but only %lld row%s", o->file, (long long)job->k, (long long)job->n,
+                        job->n == 1 ? "" : "s");
+    if (ts_rescaling_fit((ts_scaling)o->scaling, job->n, job->d, job->table.values, &job->rescaling, &error) != TS_OK)
+        return fail_error(job, &error);
+    job->points = allocate(job->n, job->d, sizeof(ts_real));
+    if (job->points == NULL) return fail_memory(job);
+    ts_rescaling_apply(&job->rescaling, job->n, job->table.values, job->points);
+    free(job->table.values);
+    job->table.values = NULL;
+    return CLI_DONE;
+}
+
+static int load_init(cli_cluster_job *job) {
+    const cli_cluster_options *o = job->options;
+    const ts_table_options how = {TS_HEADER_AUTO, NULL, NULL};
+    ts_table centers;
+    ts_io_error error;
+    if (!o->init_is_file) return CLI_DONE;
+    if (!ts_table_read(o->init, &how, &centers, &error)) return cli_fail(CLI_FAILED, "%s", error.text);
+    int status = CLI_DONE;
+    if (centers.rows != job->k || centers.cols != job->d)
+        status = cli_fail(CLI_FAILED, "%s: centres of shape [%lld,%lld], but k = %lld and %s has %lld features: [%lld,%lld]",
+                          o->init, (long long)centers.rows, (long long)centers.cols, (long long)job->k, o->file,
+                          (long long)job->d, (long long)job->k, (long long)job->d);
+    job->init = status == CLI_DONE ? allocate(job->k, job->d, sizeof(ts_real)) : NULL;
+    if (status == CLI_DONE && job->init == NULL) status = fail_memory(job);
+    if (status == CLI_DONE) ts_rescaling_apply(&job->rescaling, job->k, centers.values, job->init);
+    for (int64_t i = 0; status == CLI_DONE && i < job->k * job->d; i++)
+        if (!isfinite(job->init[i]) || fabs((double)job->init[i]) > 1e15)
+            status = cli_fail(CLI_FAILED, "%s: row %lld lies too far from the data", o->init, (long long)(i / job->d) + 1);
+    ts_table_free(&centers);
+    return status;
+}
+
+static void free_run(cli_run *run) {
+    free(run->path);
+    free(run->centers);
+    free(run->labels);
+    *run = (cli_run){0};
+}
+
+static bool allocate_run(const cli_cluster_job *job, cli_run *run) {
+    run->path_room = 16;
+    run->path = allocate(run->path_room * job->k, job->d, sizeof(ts_real));
+    run->centers = allocate(job->k, job->d, sizeof(ts_real));
+    run->labels = allocate(job->n, 1, sizeof(int64_t));
+    return run->path != NULL && run->centers != NULL && run->labels != NULL;
+}
+
+typedef struct row_view {
+    const ts_real *row;
+    int64_t d;
+} row_view;
+
+static int compare_rows(const void *a, const void *b) {
+    const row_view *x = a, *y = b;
+    for (int64_t j = 0; j < x->d; j++) {
+        if (x->row[j] < y->row[j]) return -1;
+        if (x->row[j] > y->row[j]) return 1;
+    }
+    return 0;
+}
+
+static void warn_of_equal_centers(const cli_cluster_job *job, const ts_real *centers) {
+    const cli_cluster_options *o = job->options;
+    row_view *rows = allocate(job->k, 1, sizeof *rows);
+    if (rows == NULL) return;
+    int64_t distinct = 1;
+    for (int64_t j = 0; j < job->k; j++) rows[j] = (row_view){centers + j * job->d, job->d};
+    qsort(rows, (size_t)job->k, sizeof *rows, compare_rows);
+    for (int64_t j = 1; j < job->k; j++) distinct += compare_rows(&rows[j - 1], &rows[j]) != 0;
+    free(rows);
+    if (distinct == job->k) return;
+    const bool finds_all = !o->init_is_file && (o->seeding == TS_SEED_KMEANS_PP || o->seeding == TS_SEED_GONZALEZ);
+    if (finds_all)
+        cli_warn("%s: only %lld distinct row%s for k = %lld", o->file, (long long)distinct, distinct == 1 ? "" : "s",
+                 (long long)job->k);
+    else
+        cli_warn("%s: only %lld of the %lld initial centres are distinct", o->file, (long long)distinct,
+                 (long long)job->k);
+}
+
+/* Writes the initial centres to the beginning of run->path. */
+static int choose_centers(const cli_cluster_job *job, cli_run *run) {
+    const int64_t k = job->k, d = job->d;
+    const size_t row_size = (size_t)d * sizeof(ts_real);
+    ts_error error = {0};
+    if (job->init != NULL) {
+        memcpy(run->path, job->init, (size_t)k * row_size);
+        return CLI_DONE;
+    }
+    int64_t *rows = allocate(k, 1, sizeof *rows);
+    if (rows == NULL) return fail_memory(job);
+    const ts_status status = ts_seed_rows(job->options->seeding, job->n, d, k, job->points, -1, run->seed, rows, &error);
+    for (int64_t j = 0; status == TS_OK && j < k; j++) memcpy(run->path + j * d, job->points + rows[j] * d, row_size);
+    free(rows);
+    return status == TS_OK ? CLI_DONE : fail_error(job, &error);
+}
+
+/* Appends the centres after a step to the run's path. */
+static bool extend_path(const cli_cluster_job *job, cli_run *run, const ts_real *centers) {
+    const int64_t size = job->k * job->d;
+    if (run->path_steps + 2 > run->path_room) {
+        if ((uint64_t)run->path_room > SIZE_MAX / 4 / sizeof(ts_real) / (uint64_t)size) return false;
+        ts_real *path = realloc(run->path, (size_t)(2 * run->path_room * size) * sizeof(ts_real));
+        if (path == NULL) return false;
+        run->path = path;
+        run->path_room *= 2;
+    }
+    run->path_steps++;
+    memcpy(run->path + run->path_steps * size, centers, (size_t)size * sizeof(ts_real));
+    return true;
+}
+
+static ts_problem problem_of(const cli_cluster_job *job, const cli_run *run) {
+    return (ts_problem){.n = job->n, .d = job->d, .k = job->k, .points = job->points, .centers = run->path,
+                        .empty = (ts_empty_policy)job->options->empty, .seed = run->seed};
+}
+
+static ts_definition definition_of(const cli_cluster_job *job) {
+    const cli_cluster_options *o = job->options;
+    /* Without a scaling, gamma is in the units of the file, whatever unit the points are computed in. */
+    const double unit = o->scaling == TS_SCALING_NONE ? job->rescaling.scale[0] : 1;
+    return ts_lloyd_onehot(o->gamma * unit * unit, o->ties == CLI_TIES_SHARE);
+}
+
+static int keep_state(const cli_cluster_job *job, cli_run *run, const ts_clustering *state) {
+    const int64_t size = job->k * job->d;
+    for (int64_t i = 0; i < size; i++)
+        if (!isfinite(state->centers[i]))
+            return cli_fail(CLI_FAILED, "%s: centre %lld is not finite after step %lld", job->options->file,
+                            (long long)(i / job->d), (long long)state->steps);
+    memcpy(run->centers, state->centers, (size_t)size * sizeof(ts_real));
+    memcpy(run->labels, state->labels, (size_t)job->n * sizeof(int64_t));
+    run->steps = state->steps;
+    run->empty_repairs = state->empty_repairs;
+    run->converged = state->converged;
+    run->objective = ts_objective(job->n, job->d, job->points, run->centers, run->labels);
+    return CLI_DONE;
+}
+
+static int run_circuit(const cli_cluster_job *job, cli_run *run, int64_t restarts, cli_progress *progress) {
+    const cli_cluster_options *o = job->options;
+    const ts_definition definition = definition_of(job);
+    const ts_problem problem = problem_of(job, run);
+    ts_error error = {0};
+    ts_circuit *circuit = ts_circuit_create(&definition, &problem, &error);
+    if (circuit == NULL) return fail_error(job, &error);
+    const ts_clustering *state = ts_circuit_state(circuit);
+    ts_status status = TS_OK;
+    bool room = true;
+    for (int64_t t = 0; status == TS_OK && room && t < o->steps && (o->steps_exact || !state->converged); t++) {
+        status = ts_circuit_step(circuit, &error);
+        if (status == TS_OK && job->keeps_path) room = extend_path(job, run, state->centers);
+        cli_progress_step(progress, run->restart, restarts, t + 1, o->steps);
+    }
+    if (status == TS_OK && room) status = ts_circuit_finish(circuit, &error);
+    int code = CLI_DONE;
+    if (status != TS_OK || !room) {
+        cli_progress_end(progress);
+        code = status != TS_OK ? fail_error(job, &error) : fail_memory(job);
+    } else {
+        code = keep_state(job, run, state);
+    }
+    ts_circuit_free(circuit);
+    return code;
+}
+
+static int64_t count_restarts(const cli_cluster_options *o) {
+    const bool fixed = o->init_is_file || o->seeding == TS_SEED_FIRST;
+    if (o->restarts == 1 || !fixed || o->empty == TS_EMPTY_RANDOM) return o->restarts;
+    cli_warn("--restarts: every run from these initial centres is the same, so one is made");
+    return 1;
+}
+
+static int run_restarts(cli_cluster_job *job) {
+    const cli_cluster_options *o = job->options;
+    const int64_t restarts = count_restarts(o);
+    const ts_rng rng = {o->seed, ts_rng_stream("restart"), 0};
+    cli_progress progress = cli_progress_begin(o->quiet || o->steps == 0);
+    int status = CLI_DONE;
+    cli_run run = {0};
+    for (int64_t r = 0; status == CLI_DONE && r < restarts; r++) {
+        if (run.path == NULL && !allocate_run(job, &run)) {
+            status = fail_memory(job);
+            break;
+        }
+        run.restart = r;
+        run.seed = r == 0 ? o->seed : ts_rng_bits(rng, (uint64_t)r);
+        run.path_steps = 0;
+        status = choose_centers(job, &run);
+        if (status == CLI_DONE && r == 0) warn_of_equal_centers(job, run.path);
+        if (status == CLI_DONE) status = run_circuit(job, &run, restarts, &progress);
+        if (status == CLI_DONE && (r == 0 || run.objective < job->run.objective)) {
+            const cli_run worse = job->run;
+            job->run = run;
+            run = worse;
+        }
+    }
+    cli_progress_end(&progress);
+    free_run(&run);
+    return status;
+}
+
+static void measure_difference(cli_cluster_job *job, const ts_clustering *plain) {
+    const cli_run *run = &job->run;
+    for (int64_t i = 0; i < job->k * job->d; i++) {
+        const double difference = fabs((double)run->centers[i] - (double)plain->centers[i]);
+        job->max_center_diff = fmax(job->max_center_diff, job->rescaling.scale[i % job->d] * difference);
+    }
+    for (int64_t i = 0; i < job->n; i++) job->label_mismatches += run->labels[i] != plain->labels[i];
+}
+
+/* The plain algorithm from the same initial centres, by the same rules. */
+static int compare_with_plain(cli_cluster_job *job) {
+    const cli_cluster_options *o = job->options;
+    const ts_problem problem = problem_of(job, &job->run);
+    ts_error error = {0};
+    ts_plain_lloyd *lloyd = ts_plain_lloyd_create(&problem, &error);
+    if (lloyd == NULL) return fail_error(job, &error);
+    const ts_clustering *plain = ts_plain_lloyd_state(lloyd);
+    ts_status status = TS_OK;
+    for (int64_t t = 0; status == TS_OK && t < o->steps && (o->steps_exact || !plain->converged); t++)
+        status = ts_plain_lloyd_step(lloyd, &error);
+    if (status == TS_OK) status = ts_plain_lloyd_finish(lloyd, &error);
+    if (status == TS_OK) measure_difference(job, plain);
+    ts_plain_lloyd_free(lloyd);
+    return status == TS_OK ? CLI_DONE : cli_fail(CLI_FAILED, "%s: plain algorithm: %s", o->file, error.text);
+}
+
+void cli_cluster_job_invert(const cli_cluster_job *job, int64_t rows, const ts_real *points, double *table) {
+    ts_rescaling_invert(&job->rescaling, rows, points, table);
+    for (int64_t j = 0; j < job->d; j++)
+        if (ts_rescaling_keeps(&job->rescaling, j))
+            for (int64_t i = j; i < rows * job->d; i += job->d) table[i] = cli_shortest_double(points[i]);
+}
+
+static int score(cli_cluster_job *job) {
+    const cli_run *run = &job->run;
+    job->centers = allocate(job->k, job->d, sizeof(double));
+    job->sizes = calloc((size_t)job->k, sizeof *job->sizes);
+    if (job->centers == NULL || job->sizes == NULL) return fail_memory(job);
+    cli_cluster_job_invert(job, job->k, run->centers, job->centers);
+    for (int64_t i = 0; i < job->n; i++) job->sizes[run->labels[i]]++;
+    job->objective = ts_rescaling_objective(&job->rescaling, job->n, job->points, run->centers, run->labels);
+    if (job->table.labels != NULL) {
+        job->adjusted_rand_index = ts_adjusted_rand_index(job->n, run->labels, job->table.labels);
+        if (isnan(job->adjusted_rand_index)) return fail_memory(job);
+    }
+    return CLI_DONE;
+}
+
+int cli_cluster_job_run(const cli_cluster_options *options, cli_cluster_job *job) {
+    const double began = cli_seconds();
+    *job = (cli_cluster_job){.options = options, .k = options->k,
+                             .keeps_path = options->trajectory != NULL || options->plot != NULL};
+    int status = load_points(job);
+    if (status == CLI_DONE) status = load_init(job);
+    if (status == CLI_DONE) status = run_restarts(job);
+    if (status == CLI_DONE && options->compare) status = compare_with_plain(job);
+    if (status == CLI_DONE) status = score(job);
+    job->seconds = cli_seconds() - began;
+    return status;
+}
+
+void cli_cluster_job_free(cli_cluster_job *job) {
+    ts_table_free(&job->table);
+    ts_rescaling_free(&job->rescaling);
+    free_run(&job->run);
+    free(job->points);
+    free(job->init);
+    free(job->centers);
+    free(job->sizes);
+    *job = (cli_cluster_job){0};
+}

@@ -1,0 +1,48 @@
+/* cluster_job.h: what `tessera cluster` computes, from the file read to the numbers reported. */
+#ifndef CLI_CLUSTER_JOB_H
+#define CLI_CLUSTER_JOB_H
+
+#include "../io/table.h"
+#include "../models/clustering.h"
+#include "../models/rescaling.h"
+#include "cluster_options.h"
+
+/* One run of the circuit from its initial centres. */
+typedef struct cli_run {
+    int64_t restart; /* from 0 */
+    uint64_t seed;
+    ts_real *path;   /* [path_steps + 1, k, d] centres before and after every step, if it is kept; else the initial ones */
+    int64_t path_steps, path_room;
+    ts_real *centers; /* [k,d] */
+    int64_t *labels;  /* [n] */
+    int64_t steps, empty_repairs;
+    bool converged;
+    double objective; /* of the points as scaled */
+} cli_run;
+
+typedef struct cli_cluster_job {
+    const cli_cluster_options *options;
+    int64_t n, d, k;
+    ts_table table;       /* its names and classes; the values are freed once the points are made */
+    ts_rescaling rescaling;
+    ts_real *points;      /* [n,d] as scaled */
+    ts_real *init;        /* [k,d] as scaled, from --init FILE */
+    cli_run run;          /* the best */
+    bool keeps_path;
+    /* In the units of the file: */
+    double *centers;      /* [k,d] */
+    double objective;
+    double adjusted_rand_index;                    /* with --labels-column */
+    double max_center_diff; int64_t label_mismatches; /* with --compare */
+    int64_t *sizes;       /* [k] rows of each cluster */
+    double seconds;
+} cli_cluster_job;
+
+/* Reads, scales, clusters, compares. Returns CLI_DONE, or CLI_FAILED after saying why; free it in either case. */
+int cli_cluster_job_run(const cli_cluster_options *options, cli_cluster_job *job);
+void cli_cluster_job_free(cli_cluster_job *job);
+
+/* rows of points as scaled to the units of the file; a column that is not scaled comes out as the shortest decimals. */
+void cli_cluster_job_invert(const cli_cluster_job *job, int64_t rows, const ts_real *points, double *table);
+
+#endif

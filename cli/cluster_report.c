@@ -1,0 +1,151 @@
+#include "cluster_report.h"
+
+#include <jansson.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "number_text.h"
+
+static void print_start(const cli_cluster_options *o, const cli_run *run) {
+    printf("  %-22s%s%s", "initial centres", o->init_is_file ? "" : o->init, o->init_is_file ? "from " : "");
+    if (o->init_is_file) fputs(o->init, stdout);
+    if (o->restarts > 1 && !o->init_is_file && o->seeding != TS_SEED_FIRST)
+        printf(", the best of %lld restarts (number %lld)", (long long)o->restarts, (long long)run->restart + 1);
+    putchar('\n');
+}
+
+static void print_results(const cli_cluster_job *job) {
+    const cli_cluster_options *o = job->options;
+    const cli_run *run = &job->run;
+    printf("  %-22s", "algorithm");
+    if (isinf(o->gamma))
+        printf("Lloyd, as a transformer (onehot, exact attention)\n");
+    else
+        printf("Lloyd, as a transformer (onehot, softmax attention, gamma %g)\n", o->gamma);
+    print_start(o, run);
+    printf("  %-22s%lld, %s\n", "steps", (long long)run->steps, run->converged ? "converged" : "not converged");
+    if (run->empty_repairs > 0) printf("  %-22s%lld\n", "empty clusters refilled", (long long)run->empty_repairs);
+    printf("  %-22s%.10g\n", "objective", job->objective);
+    if (o->labels_column != NULL) printf("  %-22s%.4f\n", "adjusted Rand index", job->adjusted_rand_index);
+    if (o->compare)
+        printf("  %-22slargest centre difference %.3g, %lld label%s differ%s\n", "plain algorithm", job->max_center_diff,
+               (long long)job->label_mismatches, job->label_mismatches == 1 ? "" : "s",
+               job->label_mismatches == 1 ? "s" : "");
+}
+
+/* A name of at most `width` characters, shortened with a dot at the end (UTF-8 is not cut in a character). */
+static void print_name(const char *name, int width) {
+    int count = 0, bytes = 0, fits = 0;
+    for (; name[bytes] != '\0'; bytes++) {
+        if (((unsigned char)name[bytes] & 0xC0) == 0x80) continue;
+        if (++count == width) fits = bytes; /* where the last character that has room begins */
+    }
+    if (count <= width)
+        printf("%*s%s", width - count, "", name);
+    else
+        printf("%.*s.", fits, name);
+}
+
+static void print_centers(const cli_cluster_job *job) {
+    enum { WIDTH = 12, MOST_COLUMNS = 7, MOST_ROWS = 20 };
+    const int64_t columns = job->d <= MOST_COLUMNS ? job->d : MOST_COLUMNS - 1;
+    const int64_t rows = job->k <= MOST_ROWS ? job->k : MOST_ROWS - 1;
+    printf("\n  cluster      rows");
+    for (int64_t j = 0; j < columns; j++) {
+        char number[CLI_NUMBER_TEXT];
+        snprintf(number, sizeof number, "column %lld", (long long)j + 1);
+        fputs("  ", stdout);
+        print_name(job->table.names != NULL ? job->table.names[j] : number, WIDTH);
+    }
+    if (columns < job->d) printf("  and %lld more", (long long)(job->d - columns));
+    putchar('\n');
+    for (int64_t i = 0; i < rows; i++) {
+        printf("  %7lld%10lld", (long long)i, (long long)job->sizes[i]);
+        for (int64_t j = 0; j < columns; j++) printf("  %*.6g", WIDTH, job->centers[i * job->d + j] + 0.0);
+        putchar('\n');
+    }
+    if (rows < job->k) printf("  and %lld more\n", (long long)(job->k - rows));
+}
+
+void cli_cluster_print_report(const cli_cluster_job *job) {
+    const cli_cluster_options *o = job->options;
+    const char *const outputs[] = {o->labels, o->centers, o->trajectory, o->plot};
+    static const char *const what[] = {"labels", "centres", "trajectory", "plot"};
+    printf("%s: %lld row%s, %lld feature%s, %lld cluster%s\n", strcmp(o->file, "-") == 0 ? "standard input" : o->file,
+           (long long)job->n, job->n == 1 ? "" : "s", (long long)job->d, job->d == 1 ? "" : "s", (long long)job->k,
+           job->k == 1 ? "" : "s");
+    print_results(job);
+    print_centers(job);
+    for (int i = 0, first = 1; i < 4; i++) {
+        if (outputs[i] == NULL) continue;
+        printf("%s  %-12s%s\n", first ? "\n" : "", what[i], outputs[i]);
+        first = 0;
+    }
+}
+
+/* A JSON string; bytes that are no UTF-8 become question marks. */
+static bool print_string(const char *text) {
+    char *copy = strdup(text);
+    json_t *string = NULL;
+    if (copy == NULL) return false;
+    string = json_string(copy);
+    if (string == NULL) {
+        for (char *c = copy; *c != '\0'; c++)
+            if ((unsigned char)*c >= 128) *c = '?';
+        string = json_string(copy);
+    }
+    const bool done = string != NULL && json_dumpf(string, stdout, JSON_ENCODE_ANY) == 0;
+    json_decref(string);
+    free(copy);
+    return done || ferror(stdout);
+}
+
+/* A JSON real, which has a point or an exponent. */
+static void print_real(double value) {
+    char text[CLI_NUMBER_TEXT];
+    cli_number_text(value, text);
+    printf("%s%s", text, strpbrk(text, ".e") == NULL ? ".0" : "");
+}
+
+static void print_arrays(const cli_cluster_job *job) {
+    printf(", \"labels\": [");
+    for (int64_t i = 0; i < job->n; i++) printf("%s%lld", i == 0 ? "" : ", ", (long long)job->run.labels[i]);
+    printf("], \"centers\": [");
+    for (int64_t i = 0; i < job->k; i++) {
+        printf("%s[", i == 0 ? "" : ", ");
+        for (int64_t j = 0; j < job->d; j++) {
+            if (j > 0) printf(", ");
+            print_real(job->centers[i * job->d + j]);
+        }
+        putchar(']');
+    }
+    putchar(']');
+}
+
+bool cli_cluster_print_json(const cli_cluster_job *job) {
+    const cli_run *run = &job->run;
+    printf("{\"file\": ");
+    if (!print_string(job->options->file)) return false;
+    printf(", \"algorithm\": \"lloyd\", \"construction\": \"onehot\", \"n\": %lld, \"d\": %lld, \"k\": %lld",
+           (long long)job->n, (long long)job->d, (long long)job->k);
+    printf(", \"steps\": %lld, \"converged\": %s, \"objective\": ", (long long)run->steps,
+           run->converged ? "true" : "false");
+    print_real(job->objective);
+    printf(", \"empty_repairs\": %lld, \"trimmed\": 0", (long long)run->empty_repairs);
+    print_arrays(job);
+    if (job->options->labels_column != NULL) {
+        printf(", \"adjusted_rand_index\": ");
+        print_real(job->adjusted_rand_index);
+    }
+    if (job->options->compare) {
+        printf(", \"compare\": {\"max_center_diff\": ");
+        print_real(job->max_center_diff);
+        printf(", \"label_mismatches\": %lld}", (long long)job->label_mismatches);
+    }
+    printf(", \"seconds\": ");
+    print_real(job->seconds);
+    printf("}\n");
+    return true;
+}

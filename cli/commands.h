@@ -1,0 +1,7 @@
+/* commands.h: the commands of the program. Each takes the words after its name and returns the exit code. */
+#ifndef CLI_COMMANDS_H
+#define CLI_COMMANDS_H
+
+int cli_cluster(int n_words, char *const *words);
+
+#endif

@@ -1,0 +1,51 @@
+/* main.c: the program `tessera`: finds the command and runs it. */
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "commands.h"
+#include "message.h"
+
+#ifndef TS_VERSION
+#define TS_VERSION "unknown"
+#endif
+
+typedef struct cli_entry {
+    const char *name, *does;
+    int (*run)(int n_words, char *const *words);
+} cli_entry;
+
+static const cli_entry commands[] = {
+    {"cluster", "clusters the rows of a file with a transformer that is Lloyd's algorithm", cli_cluster},
+};
+enum { COMMANDS = sizeof commands / sizeof commands[0] };
+
+static int print_help(void) {
+    printf("usage: tessera COMMAND [options]\n\nClustering transformers, and the algorithms they are.\n\nCommands\n");
+    for (int i = 0; i < COMMANDS; i++) printf("  %-10s %s\n", commands[i].name, commands[i].does);
+    printf("\ntessera COMMAND --help tells its options. tessera --version tells the version.\n");
+    return cli_flush_stdout();
+}
+
+/* A descriptor 0, 1 or 2 that the caller closed would go to the first file opened, and be written to by accident. */
+static void hold_standard_descriptors(void) {
+    int descriptor;
+    do descriptor = open("/dev/null", O_RDONLY);
+    while (descriptor >= 0 && descriptor <= STDERR_FILENO);
+    if (descriptor > STDERR_FILENO) close(descriptor);
+}
+
+int main(int n_words, char **words) {
+    hold_standard_descriptors();
+    const char *name = n_words > 1 ? words[1] : "";
+    if (strcmp(name, "--help") == 0 || strcmp(name, "-h") == 0) return print_help();
+    if (strcmp(name, "--version") == 0) {
+        printf("tessera %s\n", TS_VERSION);
+        return cli_flush_stdout();
+    }
+    for (int i = 0; i < COMMANDS; i++)
+        if (strcmp(name, commands[i].name) == 0) return commands[i].run(n_words - 2, words + 2);
+    if (*name == '\0') return cli_fail(CLI_WRONG_USE, "which command? (see tessera --help)");
+    return cli_fail(CLI_WRONG_USE, "unknown %s '%s' (see tessera --help)", *name == '-' ? "option" : "command", name);
+}

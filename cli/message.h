@@ -1,0 +1,17 @@
+/* message.h: what the program says on standard error: one line each, beginning with "tessera: ". */
+#ifndef CLI_MESSAGE_H
+#define CLI_MESSAGE_H
+
+#include "../autograd/status.h"
+
+/* What main returns. */
+enum { CLI_DONE = 0, CLI_FAILED = 1, CLI_WRONG_USE = 2 };
+
+/* Says why the program fails, and returns the exit code given. */
+int cli_fail(int exit_code, const char *format, ...) TS_PRINTF(2, 3);
+void cli_warn(const char *format, ...) TS_PRINTF(1, 2);
+
+/* Flushes standard output; CLI_FAILED, with a message, when what was written there did not arrive. */
+int cli_flush_stdout(void);
+
+#endif

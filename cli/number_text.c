@@ -1,0 +1,26 @@
+#include "number_text.h"
+
+#include <float.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+const char *cli_number_text(double value, char text[CLI_NUMBER_TEXT]) {
+    const double number = value + 0.0; /* -0 becomes 0 */
+    for (int digits = DBL_DIG; digits <= DBL_DECIMAL_DIG; digits++) {
+        snprintf(text, CLI_NUMBER_TEXT, "%.*g", digits, number);
+        const double back = strtod(text, NULL);
+        if (!(back < number) && !(back > number)) break;
+    }
+    return text;
+}
+
+double cli_shortest_double(ts_real value) {
+    double nearest = (double)value;
+    for (int digits = FLT_DIG; digits <= DBL_DECIMAL_DIG; digits++) {
+        char text[CLI_NUMBER_TEXT];
+        snprintf(text, sizeof text, "%.*g", digits, (double)value);
+        nearest = strtod(text, NULL);
+        if (!((ts_real)nearest < value) && !((ts_real)nearest > value)) break;
+    }
+    return nearest;
+}

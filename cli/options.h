@@ -1,0 +1,50 @@
+/* options.h: a command's options as a table, from which the command line is read and --help is printed.
+ *
+ * Long options take their value as --name=value or --name value, one-letter options as -k5 or -k 5; they may stand
+ * anywhere, "--" ends them. Names are never abbreviated, so that a new option breaks no script. A repeated option
+ * counts the last time. The locale plays no part in reading numbers. */
+#ifndef CLI_OPTIONS_H
+#define CLI_OPTIONS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+typedef enum cli_kind {
+    CLI_HEADING, /* a line of --help between groups of options; only `help` is set */
+    CLI_FLAG,    /* no value; field: bool */
+    CLI_TEXT,    /* field: const char * */
+    CLI_WHOLE,   /* a whole number in least..most; field: int64_t */
+    CLI_SEED,    /* 0 to 2^64 - 1; field: uint64_t */
+    CLI_POSITIVE,/* a real number > 0, or inf; field: double */
+    CLI_CHOICE,  /* one of the words of `argument`, "keep|random"; field: int, its place there */
+    CLI_ABSENT   /* known, but not in this version; `help` says what is */
+} cli_kind;
+
+typedef struct cli_option {
+    cli_kind kind;
+    char letter; /* 0: none */
+    const char *name, *argument, *help;
+    size_t field; /* offset of the field that the value goes to */
+    int64_t least, most;
+} cli_option;
+
+typedef struct cli_command {
+    const char *name;     /* "cluster" */
+    const char *operand;  /* what it takes beside options, "FILE" */
+    const char *summary;  /* a sentence or more for --help */
+    const char *examples; /* the end of --help */
+    const cli_option *options;
+    size_t n_options;
+} cli_command;
+
+enum { CLI_GO_ON = -1 };
+
+/* Reads the words that follow the command's name into *target and *operand. Returns CLI_GO_ON, or what the program
+ * shall exit with: after --help, or after saying what is wrong. */
+int cli_parse(const cli_command *command, int n_words, char *const *words, void *target, const char **operand);
+
+/* The place of a word in "keep|random|farthest", -1 when it is not there. */
+int cli_choice(const char *choices, const char *word);
+
+#endif

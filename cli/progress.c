@@ -1,0 +1,41 @@
+#include "progress.h"
+
+#include <stdio.h>
+#include <time.h>
+#include <unistd.h>
+
+static const double SILENT = 0.5, INTERVAL = 0.1; /* seconds before the first line, and between two */
+
+double cli_seconds(void) {
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
+cli_progress cli_progress_begin(bool quiet) {
+    return (cli_progress){.on = !quiet && isatty(STDERR_FILENO), .began = cli_seconds()};
+}
+
+void cli_progress_step(cli_progress *progress, int64_t restart, int64_t restarts, int64_t step, int64_t steps) {
+    progress->done++;
+    if (!progress->on) return;
+    const double now = cli_seconds(), elapsed = now - progress->began;
+    if (elapsed < SILENT || now - progress->shown < INTERVAL) return;
+    progress->shown = now;
+    const double rate = (double)progress->done / elapsed;
+    const double left = ((double)(restarts - restart - 1) * (double)steps + (double)(steps - step)) / rate;
+    fputs("\r\033[K", stderr);
+    if (restarts > 1) fprintf(stderr, "restart %lld of %lld, ", (long long)restart + 1, (long long)restarts);
+    fprintf(stderr, "step %lld of at most %lld, %.3g steps/s, at most %.0f s left", (long long)step, (long long)steps,
+            rate, left);
+    fflush(stderr);
+}
+
+void cli_progress_end(cli_progress *progress) {
+    if (progress->on && progress->shown > 0) fputs("\r\033[K", stderr);
+    progress->on = false;
+}
+
+void cli_progress_tell_time(double seconds) {
+    if (isatty(STDERR_FILENO)) fprintf(stderr, "%.3g s\n", seconds);
+}

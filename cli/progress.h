@@ -1,0 +1,28 @@
+/* progress.h: a line on a terminal that says how far a long computation is. Elsewhere nothing is ever shown. */
+#ifndef CLI_PROGRESS_H
+#define CLI_PROGRESS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+typedef struct cli_progress {
+    bool on;
+    double began, shown; /* seconds */
+    int64_t done;        /* steps, over all restarts */
+} cli_progress;
+
+double cli_seconds(void); /* of a clock that never goes back */
+
+/* On if standard error is a terminal and not quiet. */
+cli_progress cli_progress_begin(bool quiet);
+
+/* One more step is done, step `step` of at most `steps` in restart `restart` of `restarts` (from 0). */
+void cli_progress_step(cli_progress *progress, int64_t restart, int64_t restarts, int64_t step, int64_t steps);
+
+/* Clears the line. */
+void cli_progress_end(cli_progress *progress);
+
+/* How long it took, also on a terminal only. */
+void cli_progress_tell_time(double seconds);
+
+#endif

@@ -1,0 +1,44 @@
+/* rescaling.h: from a table in the units of its file to the points that are clustered, and back.
+ *
+ *     x' = (x - shift) / scale,   a shift and a scale for each column, in double
+ *
+ * Points are ts_real; what is reported (centres, objective) is in the units of the file, whatever the scaling. */
+#ifndef TS_RESCALING_H
+#define TS_RESCALING_H
+
+#include "../autograd/status.h"
+#include "../autograd/tensor.h"
+
+typedef enum ts_scaling {
+    TS_SCALING_NONE,    /* x' is x, up to what changes no clustering and spares digits: a column that is not constant and
+                           farther from the origin than 16 times its range is shifted by its first value, and where the
+                           squares of the data would leave the range of ts_real, ALL columns are divided by the same
+                           power of two */
+    TS_SCALING_MINMAX,  /* every column to [0,1]; a constant column to 0 */
+    TS_SCALING_STANDARD /* every column to mean 0 and population standard deviation 1; a constant column to 0 */
+} ts_scaling;
+
+typedef struct ts_rescaling {
+    int64_t d;
+    double *shift, *scale; /* [d], scale > 0 */
+} ts_rescaling;
+
+/* Chooses shift and scale for table [n,d], finite numbers, n >= 1. Refuses a column that reaches beyond 1e100, of which
+ * the objective would overflow. On failure *rescaling is zeroed. O(nd). */
+ts_status ts_rescaling_fit(ts_scaling scaling, int64_t n, int64_t d, const double *table, ts_rescaling *rescaling,
+                           ts_error *error);
+void ts_rescaling_free(ts_rescaling *rescaling); /* harmless on a zeroed struct */
+
+/* True if a column is left as it is: shift 0 and scale 1. */
+bool ts_rescaling_keeps(const ts_rescaling *rescaling, int64_t column);
+
+/* points [n,d] from table [n,d], and back. */
+void ts_rescaling_apply(const ts_rescaling *rescaling, int64_t n, const double *table, ts_real *points);
+void ts_rescaling_invert(const ts_rescaling *rescaling, int64_t n, const ts_real *points, double *table);
+
+/* The k-means objective in the units of the file, in double: sum_ij scale_j^2 (x'_ij - c'_{label i,j})^2. points [n,d],
+ * centers [k,d], labels [n] in 0..k-1. The same bits at any number of threads. */
+double ts_rescaling_objective(const ts_rescaling *rescaling, int64_t n, const ts_real *points, const ts_real *centers,
+                              const int64_t *labels);
+
+#endif

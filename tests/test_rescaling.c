@@ -1,0 +1,128 @@
+#include <float.h>
+#include <math.h>
+
+#include "../models/rescaling.h"
+#include "test_main.h"
+
+static ts_rescaling fit(ts_scaling scaling, int64_t n, int64_t d, const double *table) {
+    ts_rescaling r;
+    ts_error error = {0};
+    ck_assert_int_eq(ts_rescaling_fit(scaling, n, d, table, &r, &error), TS_OK);
+    ck_assert_int_eq(r.d, d);
+    return r;
+}
+
+/* Applies the scaling to the table and back, and expects the points and, to the precision of ts_real, the table again. */
+static void expect_points(ts_scaling scaling, int64_t n, int64_t d, const double *table, const double *expected) {
+    ts_rescaling r = fit(scaling, n, d, table);
+    ts_real points[64];
+    double back[64];
+    ck_assert(n * d <= 64);
+    ts_rescaling_apply(&r, n, table, points);
+    ts_rescaling_invert(&r, n, points, back);
+    for (int64_t i = 0; i < n * d; i++) {
+        ck_assert_double_eq_tol((double)points[i], expected[i], 1e-6);
+        ck_assert_double_eq_tol(back[i], table[i], 1e-6 * (1 + r.scale[i % d]));
+    }
+    ts_rescaling_free(&r);
+    ck_assert_ptr_null(r.shift);
+}
+
+START_TEST(minmax_maps_columns_to_the_unit_interval) {
+    const double table[] = {1, 50, 7, 3, 10, 7, 2, 30, 7}, expected[] = {0, 1, 0, 1, 0, 0, .5, .5, 0};
+    expect_points(TS_SCALING_MINMAX, 3, 3, table, expected);
+}
+END_TEST
+
+START_TEST(standard_has_mean_0_and_population_deviation_1) {
+    const double table[] = {1, .1, 3, .1, 5, .1, 7, .1}; /* deviation sqrt 5 */
+    const double expected[] = {-3 / sqrt(5), 0, -1 / sqrt(5), 0, 1 / sqrt(5), 0, 3 / sqrt(5), 0};
+    expect_points(TS_SCALING_STANDARD, 4, 2, table, expected);
+}
+END_TEST
+
+START_TEST(none_leaves_ordinary_columns_alone) {
+    const double table[] = {.1, -5, .2, 12, 10.3, 3};
+    expect_points(TS_SCALING_NONE, 3, 2, table, table);
+    ts_rescaling r = fit(TS_SCALING_NONE, 3, 2, table);
+    ck_assert(ts_rescaling_keeps(&r, 0) && ts_rescaling_keeps(&r, 1));
+    ts_rescaling_free(&r);
+}
+END_TEST
+
+START_TEST(none_keeps_the_digits_of_a_column_far_away) {
+    const double table[] = {1e9 + .25, 1e9, 1e9 + .5, 1e9, 1e9 + 1.25, 1e9}; /* and a constant one, left alone */
+    ts_rescaling r = fit(TS_SCALING_NONE, 3, 2, table);
+    ts_real points[6];
+    double back[6];
+    ck_assert_double_eq(r.shift[0], 1e9 + .25);
+    ck_assert(!ts_rescaling_keeps(&r, 0) && ts_rescaling_keeps(&r, 1));
+    ts_rescaling_apply(&r, 3, table, points);
+    ts_rescaling_invert(&r, 3, points, back);
+    for (int i = 0; i < 6; i++) ck_assert_double_eq(back[i], table[i]);
+    ts_rescaling_free(&r);
+}
+END_TEST
+
+START_TEST(none_brings_extreme_magnitudes_into_range) {
+    static const double magnitudes[] = {1e-300, 1e-30, 1e30, 1e99};
+    for (int m = 0; m < 4; m++) {
+        const double table[] = {0, 1 * magnitudes[m], 3 * magnitudes[m], -2 * magnitudes[m]};
+        ts_rescaling r = fit(TS_SCALING_NONE, 2, 2, table);
+        ts_real points[4];
+        double back[4];
+        ck_assert_double_eq(r.scale[0], r.scale[1]); /* one unit for all columns, or distances would change */
+        ts_rescaling_apply(&r, 2, table, points);
+        ts_rescaling_invert(&r, 2, points, back);
+        for (int i = 0; i < 4; i++) {
+            ck_assert(fabs((double)points[i]) <= 4);
+            ck_assert_double_eq_tol(back[i], table[i], 1e-6 * magnitudes[m]);
+        }
+        ts_rescaling_free(&r);
+    }
+}
+END_TEST
+
+START_TEST(refuses_what_would_overflow) {
+    const double table[] = {0, 1, 2, -1e200};
+    for (int scaling = TS_SCALING_NONE; scaling <= TS_SCALING_STANDARD; scaling++) {
+        ts_rescaling r;
+        ts_error error = {0};
+        ck_assert_int_eq(ts_rescaling_fit((ts_scaling)scaling, 2, 2, table, &r, &error), TS_ERROR_VALUE);
+        ck_assert_ptr_nonnull(strstr(error.text, "feature 2"));
+        ck_assert_ptr_null(r.shift);
+        ts_rescaling_free(&r);
+    }
+}
+END_TEST
+
+START_TEST(objective_is_in_the_units_of_the_table) {
+    const double table[] = {0, 100, 2, 300, 10, 200, 14, 200};
+    const int64_t labels[] = {0, 0, 1, 1};
+    const double centers[] = {1, 200, 12, 200};
+    for (int scaling = TS_SCALING_NONE; scaling <= TS_SCALING_STANDARD; scaling++) {
+        ts_rescaling r = fit((ts_scaling)scaling, 4, 2, table);
+        ts_real points[8], scaled_centers[4];
+        ts_rescaling_apply(&r, 4, table, points);
+        ts_rescaling_apply(&r, 2, centers, scaled_centers);
+        const double objective = ts_rescaling_objective(&r, 4, points, scaled_centers, labels);
+        ck_assert_double_eq_tol(objective, 1 + 10000 + 1 + 10000 + 4 + 4, 1e-2);
+        ts_rescaling_free(&r);
+    }
+}
+END_TEST
+
+int main(void) {
+    Suite *suite = suite_create("rescaling");
+    TCase *tests = tcase_create("all");
+    tcase_set_timeout(tests, 0);
+    tcase_add_test(tests, minmax_maps_columns_to_the_unit_interval);
+    tcase_add_test(tests, standard_has_mean_0_and_population_deviation_1);
+    tcase_add_test(tests, none_leaves_ordinary_columns_alone);
+    tcase_add_test(tests, none_keeps_the_digits_of_a_column_far_away);
+    tcase_add_test(tests, none_brings_extreme_magnitudes_into_range);
+    tcase_add_test(tests, refuses_what_would_overflow);
+    tcase_add_test(tests, objective_is_in_the_units_of_the_table);
+    suite_add_tcase(suite, tests);
+    return run_suite(suite);
+}
