@@ -63,6 +63,7 @@ static unsigned text_color(unsigned color) {
 /* Where a point lies. `height` in (0,1) is its place across the strip when there is one feature only. */
 static void position(const view *v, const ts_real *x, double height, double xy[2]) {
     const cli_cluster_job *job = v->job;
+    xy[0] = 0;
     xy[1] = height;
     for (int a = 0; a < 2 && a < job->d; a++)
         xy[a] = job->d > 2 ? cli_axes_project(&v->axes, a, x)
@@ -81,7 +82,7 @@ static void write_points(FILE *script, const view *v) {
     fputs("EOD\n", script);
 }
 
-/* The paths of the centres, a block each, the moves that are too short to see left out. */
+/* The paths of the centres, a block each. */
 static void write_paths(FILE *script, const view *v) {
     const cli_cluster_job *job = v->job;
     fputs("$starts << EOD\n", script);
@@ -115,7 +116,7 @@ static void write_centers(FILE *script, const view *v) {
 
 static void write_terminal(FILE *script, format f) {
     static const char *const terminal[] = {
-        "svg size 960,640 dynamic font 'sans,15' background '#ffffff' name 'tessera'",
+        "svg size 960,640 fixed font 'sans,15' background '#ffffff' name 'tessera'",
         "pngcairo size 1440,960 font 'sans,16' fontscale 1.1 linewidth 1.5 pointscale 1.5 background '#ffffff'",
         "pdfcairo size 9.6in,6.4in font 'sans,14' background '#ffffff'",
     };
@@ -187,10 +188,10 @@ static void write_drawing(FILE *script, const view *v) {
         fputs(", \\\n $paths with lines lw 1.4 lc rgb '#333333' notitle, \\\n"
               " $starts with points pt 7 ps 0.9 lc rgb '#ffffff' notitle, \\\n"
               " $starts with points pt 6 ps 0.9 lw 1.4 lc rgb '#333333' notitle", script);
-    fprintf(script, ", \\\n $centers with points pt 7 ps %g lc rgb '#ffffff' notitle", job->k <= MOST_NUMBERED ? 3.1 : 1.9);
-    fprintf(script, ", \\\n $centers with points pt 7 ps %g lc rgb '#222222' notitle", job->k <= MOST_NUMBERED ? 2.8 : 1.6);
+    fprintf(script, ", \\\n $centers with points pt 7 ps %g lc rgb '#ffffff' notitle", job->k <= MOST_NUMBERED ? 2.7 : 1.9);
+    fprintf(script, ", \\\n $centers with points pt 7 ps %g lc rgb '#222222' notitle", job->k <= MOST_NUMBERED ? 2.4 : 1.6);
     fprintf(script, ", \\\n $centers using 1:2:3 with points pt 7 ps %g lc rgb variable notitle",
-            job->k <= MOST_NUMBERED ? 2.5 : 1.3);
+            job->k <= MOST_NUMBERED ? 2.1 : 1.3);
     if (job->k <= MOST_NUMBERED)
         fputs(", \\\n $centers using 1:2:4:5 with labels font ',12' textcolor rgb variable notitle", script);
     for (int64_t c = 0; job->k <= MOST_KEYS && c < job->k; c++)

@@ -33,15 +33,13 @@ typedef struct probe {
     bool smooth; /* its gradient is its derivative and not zero everywhere */
 } probe;
 
-static const probe probes[] = {{&ts_softmax_map, 0, true},          {&ts_hardmax_map, 0, false},
-                               {&ts_argmax_map, 0, false},          {&ts_sparsemax_map, 0, true},
-                               {&ts_normmax_map, 1 + 1e-9, false},  {&ts_normmax_map, 1.01, true},
-                               {&ts_normmax_map, 1.1, true},        {&ts_normmax_map, 1.5, true},
-                               {&ts_normmax_map, 2, true},          {&ts_normmax_map, 3, true},
-                               {&ts_normmax_map, 10, true},         {&ts_normmax_map, 100, true},
-                               {&ts_normmax_map, 1e4, true},        {&ts_normmax_map, 1e6, false},
-                               {&ts_normmax_inf_map, 0, false},     {&ts_linear_map, 0, true},
-                               {&ts_gumbel_softmax_map, 0.7, true}, {&ts_gumbel_hardmax_map, 0.7, false}};
+static const probe probes[] = {
+    {&ts_softmax_map, 0, true},   {&ts_hardmax_map, 0, false},         {&ts_argmax_map, 0, false},
+    {&ts_sparsemax_map, 0, true}, {&ts_normmax_map, 1 + 1e-9, false},  {&ts_normmax_map, 1.01, true},
+    {&ts_normmax_map, 1.1, true}, {&ts_normmax_map, 1.5, true},        {&ts_normmax_map, 2, true},
+    {&ts_normmax_map, 3, true},   {&ts_normmax_map, 10, true},         {&ts_normmax_map, 100, true},
+    {&ts_normmax_map, 1e4, true}, {&ts_normmax_map, 1e6, false},       {&ts_normmax_inf_map, 0, false},
+    {&ts_linear_map, 0, true},    {&ts_gumbel_softmax_map, 0.7, true}, {&ts_gumbel_hardmax_map, 0.7, false}};
 enum { PROBES = sizeof probes / sizeof *probes };
 
 static ts_simplex_row row_of(const probe *of, int64_t n, double *work) {
@@ -141,8 +139,8 @@ START_TEST(normmax_known_threshold) {
 }
 END_TEST
 
-/* Every map, sizes 1 to 200, scales 1e-6 to 1e6: weights lie in the simplex. Scores are multiples of 2^-20 of a power of
- * two, so that a shift is exact and must not move a bit (but for linear). */
+/* Every map, sizes 1 to 200, scales 1e-6 to 1e6: weights lie in the simplex. Scores are multiples of 2^-20 of a power
+ * of two, so that a shift is exact and must not move a bit (but for linear). */
 START_TEST(weights_lie_in_the_simplex_and_ignore_shifts) {
     double s[LONGEST], p[LONGEST], moved[LONGEST];
     const probe *of = &probes[_i];
@@ -282,8 +280,10 @@ END_TEST
 /* Rows of 10^6 scores, some of them made to take many steps, are done in little time and memory. */
 START_TEST(long_rows) {
     static double s[1000000], w[1000000], ds[1000000];
-    static const probe long_probes[] = {{&ts_sparsemax_map, 0, true}, {&ts_normmax_map, 1.5, true},
-                                        {&ts_normmax_map, 1e5, true}, {&ts_normmax_inf_map, 0, false}};
+    static const probe long_probes[] = {{&ts_sparsemax_map, 0, true},
+                                        {&ts_normmax_map, 1.5, true},
+                                        {&ts_normmax_map, 1e5, true},
+                                        {&ts_normmax_inf_map, 0, false}};
     const int64_t n = 1000000;
     for (int kind = 0; kind < 3; kind++) {
         for (int64_t i = 0; i < n; i++)
@@ -358,7 +358,8 @@ END_TEST
 
 START_TEST(extreme_scores_stay_finite) {
     const probe *of = &probes[_i];
-    static const double rows[4][3] = {{DBL_MAX, -DBL_MAX, 0}, {DBL_MIN, 0, DBL_TRUE_MIN}, {1e300, 1e300, 1e-300}, {0, 1e-17, 1}};
+    static const double rows[4][3] = {
+        {DBL_MAX, -DBL_MAX, 0}, {DBL_MIN, 0, DBL_TRUE_MIN}, {1e300, 1e300, 1e-300}, {0, 1e-17, 1}};
     const double dp[3] = {1, 2, 3};
     for (int k = 0; k < 4; k++) {
         double p[3], ds[3];
@@ -428,6 +429,17 @@ START_TEST(gradients_are_the_derivatives) {
 }
 END_TEST
 
+/* Scores whose sum is beyond the largest double have the weights and, scaled, the gradient of small ones. */
+START_TEST(linear_near_overflow) {
+    const probe linear = {&ts_linear_map, 0, true};
+    double ds[3], small[3];
+    gradient(&linear, 3, ROW(0x1p1023, 0x1p1023, 0x1p1022), ROW(1e300, 2e300, 4e300), ds);
+    gradient(&linear, 3, ROW(2, 2, 1), ROW(1, 2, 4), small);
+    for (int i = 0; i < 3; i++) ck_assert_double_eq_tol(ds[i] * 0x1p1022 / 1e300, small[i], 1e-15);
+    check_weights(&linear, 3, ROW(0x1p1023, 0x1p1023, 0x1p1022), ROW(0.4, 0.4, 0.2), 1e-16);
+}
+END_TEST
+
 START_TEST(straight_through_gradient_is_that_of_gumbel_softmax) {
     const probe soft = {&ts_gumbel_softmax_map, 0.3, true}, hard = {&ts_gumbel_hardmax_map, 0.3, false};
     double s[9], dp[9], soft_p[9], hard_p[9], soft_ds[9], hard_ds[9];
@@ -463,8 +475,8 @@ START_TEST(gumbel_draws_follow_softmax) {
         for (int i = 0; i < N; i++) count[i] += w[i];
     }
     for (int i = 0; i < N; i++)
-        ck_assert_msg(fabs(count[i] - DRAWS * p[i]) <= 4 * sqrt(DRAWS * p[i] * (1 - p[i])), "entry %d: %g draws of %g", i,
-                      count[i], DRAWS * p[i]);
+        ck_assert_msg(fabs(count[i] - DRAWS * p[i]) <= 4 * sqrt(DRAWS * p[i] * (1 - p[i])), "entry %d: %g draws of %g",
+                      i, count[i], DRAWS * p[i]);
 }
 END_TEST
 
@@ -486,7 +498,8 @@ START_TEST(gumbel_noise_is_finite) {
 }
 END_TEST
 
-/* ---- the list, and what is refused --------------------------------------------------------------------------------- */
+/* ---- the list, and what is refused ---------------------------------------------------------------------------------
+ */
 
 START_TEST(maps_by_name) {
     static const char *const names[] = {"softmax",     "hardmax", "argmax",         "sparsemax",     "normmax",
@@ -521,7 +534,8 @@ START_TEST(parameters_are_checked) {
     check_spec(NULL, 1, "no simplex map is given");
     ts_error error = {.status = TS_OK};
     ck_assert_int_ne(ts_simplex_check(&(ts_simplex_spec){.map = &ts_normmax_map, .parameter = NAN}, &error), TS_OK);
-    ck_assert_int_ne(ts_simplex_check(&(ts_simplex_spec){.map = &ts_gumbel_softmax_map, .parameter = NAN}, &error), TS_OK);
+    ck_assert_int_ne(ts_simplex_check(&(ts_simplex_spec){.map = &ts_gumbel_softmax_map, .parameter = NAN}, &error),
+                     TS_OK);
 }
 END_TEST
 
@@ -548,12 +562,14 @@ START_TEST(ops_refuse_by_name) {
     ts_rms_norm(tape, ts_variable(tape, TS_SHAPE(3), NULL), ts_variable(tape, TS_SHAPE(3), NULL), 0, 3, NAN);
     ck_assert_ptr_nonnull(strstr(ts_tape_error(tape), "eps must be >= 0 and finite"));
     ts_tape_reset(tape);
-    ts_rms_norm(tape, ts_variable(tape, TS_SHAPE(3), NULL), ts_variable(tape, TS_SHAPE(3), NULL), INT64_MAX, INT64_MAX, 0);
+    ts_rms_norm(tape, ts_variable(tape, TS_SHAPE(3), NULL), ts_variable(tape, TS_SHAPE(3), NULL), INT64_MAX, INT64_MAX,
+                0);
     ck_assert_ptr_nonnull(strstr(ts_tape_error(tape), "do not lie in the last axis"));
 }
 END_TEST
 
-/* ---- the op -------------------------------------------------------------------------------------------------------- */
+/* ---- the op --------------------------------------------------------------------------------------------------------
+ */
 
 /* The generic test of the three ops, where the precision allows it. */
 START_TEST(op_cases) {
@@ -611,13 +627,16 @@ START_TEST(wrappers_choose_their_maps) {
     ck_assert(ts_normmax(tape, x, 0, INFINITY)->data[1] == (ts_real)0.5);
     ck_assert_double_eq_tol((double)ts_normmax(tape, x, 0, 2)->data[1], 0.311018, 1e-6);
     ck_assert_double_eq_tol((double)ts_linear_normalise(tape, x, 0)->data[1], 1 / 3.0, 1e-7);
-    const ts_tensor *soft = ts_gumbel_softmax(tape, x, 0, 0.5, false, rng), *hard = ts_gumbel_softmax(tape, x, 0, 0.5, true, rng);
-    for (int i = 0; i < 3; i++) ck_assert((hard->data[i] == 1) == (soft->data[i] > (ts_real)0.99 * fmaxf((float)soft->data[0], fmaxf((float)soft->data[1], (float)soft->data[2]))));
+    const ts_tensor *soft = ts_gumbel_softmax(tape, x, 0, 0.5, false, rng),
+                    *hard = ts_gumbel_softmax(tape, x, 0, 0.5, true, rng);
+    const double largest = fmax(fmax((double)soft->data[0], (double)soft->data[1]), (double)soft->data[2]);
+    for (int i = 0; i < 3; i++) ck_assert((hard->data[i] == 1) == ((double)soft->data[i] == largest));
     ck_assert_ptr_null(ts_tape_error(tape));
 }
 END_TEST
 
-/* ---- normalisation --------------------------------------------------------------------------------------------------- */
+/* ---- normalisation
+ * --------------------------------------------------------------------------------------------------- */
 
 static void check_rms(double a, double b, double eps, double right_a, double right_b) {
     ts_tensor *x = ts_variable(tape, TS_SHAPE(1, 2), (ts_real[]){(ts_real)a, (ts_real)b});
@@ -686,8 +705,9 @@ static void run_all(int64_t *used, ts_real *results) {
     const ts_rng rng = {test_seed(), ts_rng_stream("threads"), 0};
     for (int i = 0; i < MANY; i++) x->data[i] = (ts_real)ts_rng_normal(rng, (uint64_t)i);
     for (int i = 0; i < 60; i++) gain->data[i] = (ts_real)(i + 1), bias->data[i] = (ts_real)0.1;
-    ts_tensor *y[5] = {ts_softmax(tape, x, 0), ts_normmax(tape, x, 1, 1.5), ts_gumbel_softmax(tape, x, -1, 0.5, true, rng),
-                       ts_rms_norm(tape, x, gain, 3, 60, 1e-5), ts_layer_norm(tape, x, gain, bias, 3, 60, 1e-5)};
+    ts_tensor *y[5] = {ts_softmax(tape, x, 0), ts_normmax(tape, x, 1, 1.5),
+                       ts_gumbel_softmax(tape, x, -1, 0.5, true, rng), ts_rms_norm(tape, x, gain, 3, 60, 1e-5),
+                       ts_layer_norm(tape, x, gain, bias, 3, 60, 1e-5)};
     for (int i = 0; i < 5; i++) {
         ck_assert_int_eq(ts_backward_from(tape, y[i], x->data), TS_OK);
         memcpy(results + *used, y[i]->data, MANY * sizeof *results), *used += MANY;
@@ -728,6 +748,7 @@ static void add_map_tests(TCase *tests) {
     tcase_add_loop_test(tests, nan_makes_the_row_nan, 0, PROBES);
     tcase_add_loop_test(tests, extreme_scores_stay_finite, 0, PROBES);
     tcase_add_loop_test(tests, gradients_are_the_derivatives, 0, PROBES);
+    tcase_add_test(tests, linear_near_overflow);
     tcase_add_test(tests, straight_through_gradient_is_that_of_gumbel_softmax);
     tcase_add_test(tests, gumbel_draws_follow_softmax);
     tcase_add_test(tests, gumbel_noise_is_finite);

@@ -136,10 +136,10 @@ static inline void ts_norm_backward_row(const ts_node *node, bool centred, int64
 
 static inline void ts_norm_backward(const ts_node *node, bool centred) {
     const ts_norm_range *range = node->attr;
-    const int64_t rows = ts_rows(&node->out->shape), width = ts_cols(&node->out->shape), count = range->count;
+    const int64_t rows = ts_rows(&node->out->shape), count = range->count;
     const int64_t blocks = ts_norm_blocks(node);
     double *const sums = node->scratch;
-#pragma omp parallel for if (rows * width > TS_PARALLEL_CUTOFF)
+#pragma omp parallel for if (ts_size(&node->out->shape) > TS_PARALLEL_CUTOFF)
     for (int64_t b = 0; b < blocks; b++) {
         double *dgain = sums + 2 * b * count, *dbias = dgain + count;
         for (int64_t k = 0; k < 2 * count; k++) dgain[k] = 0;

@@ -6,8 +6,9 @@
  *
  *     ds_i = v_i h_i - p_i <v,h>
  *
- * Precision. The unknown is t = 1 + tau - max in [0,1), so s_i - tau = 1 - (t + max - s_i) and its logarithm is a log1p:
- * powers stay exact to rounding for alpha down to 1. The gradient has u's rounding times alpha: 1e-10 at alpha = 1e6. */
+ * Precision. The unknown is t = 1 + tau - max in [0,1), so s_i - tau = 1 - (t + max - s_i) and its logarithm is a
+ * log1p: powers stay exact to rounding for alpha down to 1. The gradient has u's rounding times alpha: 1e-10 at
+ * alpha = 1e6. */
 #include <float.h>
 
 #include "row.h"

@@ -42,8 +42,8 @@ static inline double ts_row_below(double s, double max) {
 static inline double ts_row_inner(int64_t n, const double *w, double z, const double *dp) {
     double sum = 0;
     for (int64_t i = 0; i < n; i++)
-        if (w[i] != 0) sum += w[i] * dp[i];
-    return sum / z;
+        if (w[i] != 0) sum += w[i] / z * dp[i];
+    return sum;
 }
 
 /* The kappa with sum [s - max - kappa]_+ = 1, which is the largest (sum of the m largest of s - max, minus 1) / m.
