@@ -122,9 +122,8 @@ static ts_status run(check *c, double tolerance, ts_gradcheck_report *report) {
     return TS_ERROR_VALUE;
 }
 
-ts_status ts_gradcheck(ts_function function, void *context, int n, const ts_shape *shapes,
-                       const ts_real *const *values, const bool *wants, uint64_t seed, double tolerance,
-                       ts_gradcheck_report *report) {
+ts_status ts_gradcheck(ts_function function, void *context, int n, const ts_shape *shapes, const ts_real *const *values,
+                       const bool *wants, uint64_t seed, double tolerance, ts_gradcheck_report *report) {
     *report = (ts_gradcheck_report){.input = -1};
     if (n < 1 || n > MAX_INPUTS) return TS_ERROR_USAGE;
     check c = {.function = function,
@@ -191,8 +190,8 @@ static ts_status check_refusal(const op_check *c) {
     for (int i = 0; i < c->test->n_in; i++) in[i] = ts_variable(tape, c->test->in[i], c->values[i]);
     const ts_tensor *out = ts_apply(tape, c->op, c->test->attr, c->test->n_in, in);
     const char *error = ts_tape_error(tape);
-    const bool refused = error != NULL && strncmp(error, c->op->name, strlen(c->op->name)) == 0 &&
-                         out->data != NULL && isnan((double)out->data[0]);
+    const bool refused = error != NULL && strncmp(error, c->op->name, strlen(c->op->name)) == 0 && out->data != NULL &&
+                         isnan((double)out->data[0]);
     if (!refused)
         snprintf(c->report->text, sizeof c->report->text, "should have been refused: %s", error ? error : "no error");
     ts_tape_free(tape);
@@ -279,6 +278,7 @@ ts_status ts_op_check(const ts_op *op, const ts_op_case *test, uint64_t seed, do
     }
     const ts_status status = ok ? check_case(&c) : TS_ERROR_MEMORY;
     for (int i = 0; i < test->n_in; i++) free(c.values[i]);
-    if (status != TS_OK && report->text[0] == '\0') snprintf(report->text, sizeof report->text, "status %d", (int)status);
+    if (status != TS_OK && report->text[0] == '\0')
+        snprintf(report->text, sizeof report->text, "status %d", (int)status);
     return status;
 }

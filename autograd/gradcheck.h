@@ -1,8 +1,8 @@
 /* gradcheck.h: are the gradients right? Compares the backward pass with numeric derivatives.
  *
  * The function's output is multiplied with random upstream weights and summed (a plain sum would hide errors: that of a
- * softmax is constant). Each derivative is a five-point difference at two step sizes; where they disagree the point lies
- * at a kink and is skipped, and more than a tenth of points skipped is a failure. Meant for the double build
+ * softmax is constant). Each derivative is a five-point difference at two step sizes; where they disagree the point
+ * lies at a kink and is skipped, and more than a tenth of points skipped is a failure. Meant for the double build
  * (-DTS_DOUBLE), where 1e-7 is reached; in float expect 1e-2. */
 #ifndef TS_GRADCHECK_H
 #define TS_GRADCHECK_H
@@ -13,23 +13,22 @@
 typedef ts_tensor *(*ts_function)(ts_tape *tape, ts_tensor *const in[], void *context);
 
 typedef struct ts_gradcheck_report {
-    double worst;       /* largest |analytic - numeric| / max(|analytic|, |numeric|, rms of the input's gradient, 1e-3) */
-    int input;          /* where it was: input, element, and both values */
+    double worst; /* largest |analytic - numeric| / max(|analytic|, |numeric|, rms of the input's gradient, 1e-3) */
+    int input;    /* where it was: input, element, and both values */
     int64_t element;
     double analytic, numeric;
     int64_t checked, skipped;
     char text[400]; /* why it failed, or "" */
 } ts_gradcheck_report;
 
-/* Checks the gradients with respect to the inputs i that have wants[i] (NULL: all), at values[i] of shapes[i]. TS_OK when
- * report->worst <= tolerance; TS_ERROR_VALUE when not (NaN is not); else the function's own failure. n <= 16. */
-ts_status ts_gradcheck(ts_function function, void *context, int n, const ts_shape *shapes,
-                       const ts_real *const *values, const bool *wants, uint64_t seed, double tolerance,
-                       ts_gradcheck_report *report);
+/* Checks the gradients with respect to the inputs i that have wants[i] (NULL: all), at values[i] of shapes[i]. TS_OK
+ * when report->worst <= tolerance; TS_ERROR_VALUE when not (NaN is not); else the function's own failure. n <= 16. */
+ts_status ts_gradcheck(ts_function function, void *context, int n, const ts_shape *shapes, const ts_real *const *values,
+                       const bool *wants, uint64_t seed, double tolerance, ts_gradcheck_report *report);
 
 /* The generic test of an op: runs one of its cases on random inputs; gradients for every subset of its differentiable
- * inputs, with inputs of equal shape aliased, and after a second backward pass (leaves add up, exactly twice); a case of
- * kind TS_CASE_REFUSED must fail with a message that names the op. */
+ * inputs, with inputs of equal shape aliased, and after a second backward pass (leaves add up, exactly twice); a case
+ * of kind TS_CASE_REFUSED must fail with a message that names the op. */
 ts_status ts_op_check(const ts_op *op, const ts_op_case *test, uint64_t seed, double tolerance,
                       ts_gradcheck_report *report);
 

@@ -15,11 +15,12 @@
 #define TS_ALL_AXES INT_MIN
 
 /* The list: name of the descriptor ts_op_NAME. A new built-in op is one more entry. */
-#define TS_OPS(X)                                                                                                      \
-    X(add) X(sub) X(mul) X(div) X(neg) X(scale) X(exp) X(log) X(sqrt) X(square) X(sigmoid) X(tanh) X(relu)             \
-    X(relu_squared) X(clamp) X(matmul) X(sum) X(mean) X(min) X(max) X(logsumexp) X(simplex_map) X(log_softmax)         \
-    X(rms_norm) X(layer_norm) X(dropout) X(squared_distances) X(distances) X(concat) X(slice) X(reshape) X(transpose)  \
-    X(broadcast_to) X(gather_rows) X(attention)
+#define TS_OPS(X)                                                                                                   \
+    X(add)                                                                                                          \
+    X(sub) X(mul) X(div) X(neg) X(scale) X(exp) X(log) X(sqrt) X(square) X(sigmoid) X(tanh) X(relu) X(relu_squared) \
+        X(clamp) X(matmul) X(sum) X(mean) X(min) X(max) X(logsumexp) X(simplex_map) X(log_softmax) X(rms_norm)      \
+            X(layer_norm) X(dropout) X(squared_distances) X(distances) X(concat) X(slice) X(reshape) X(transpose)   \
+                X(broadcast_to) X(gather_rows) X(attention)
 
 #define TS_DECLARE_OP(name) extern const ts_op ts_op_##name;
 TS_OPS(TS_DECLARE_OP)
@@ -34,17 +35,18 @@ ts_tensor *ts_mul(ts_tape *tape, ts_tensor *a, ts_tensor *b); /* a b;    da += b
 ts_tensor *ts_div(ts_tape *tape, ts_tensor *a, ts_tensor *b); /* a / b;  da += dy / b        db -= a dy / b^2 */
 
 /* ---- elementwise --------------------------------------------------------------------------------------------- */
-ts_tensor *ts_neg(ts_tape *tape, ts_tensor *x);                             /* -x */
-ts_tensor *ts_scale(ts_tape *tape, ts_tensor *x, double factor);            /* factor x */
-ts_tensor *ts_exp(ts_tape *tape, ts_tensor *x);                             /* e^x */
-ts_tensor *ts_log(ts_tape *tape, ts_tensor *x);                             /* ln x; -inf at 0, NaN below */
-ts_tensor *ts_sqrt(ts_tape *tape, ts_tensor *x);                            /* dx = inf at 0, as the limit is */
-ts_tensor *ts_square(ts_tape *tape, ts_tensor *x);                          /* x^2 */
-ts_tensor *ts_sigmoid(ts_tape *tape, ts_tensor *x);                         /* 1/(1 + e^-x), no overflow */
+ts_tensor *ts_neg(ts_tape *tape, ts_tensor *x);                  /* -x */
+ts_tensor *ts_scale(ts_tape *tape, ts_tensor *x, double factor); /* factor x */
+ts_tensor *ts_exp(ts_tape *tape, ts_tensor *x);                  /* e^x */
+ts_tensor *ts_log(ts_tape *tape, ts_tensor *x);                  /* ln x; -inf at 0, NaN below */
+ts_tensor *ts_sqrt(ts_tape *tape, ts_tensor *x);                 /* dx = inf at 0, as the limit is */
+ts_tensor *ts_square(ts_tape *tape, ts_tensor *x);               /* x^2 */
+ts_tensor *ts_sigmoid(ts_tape *tape, ts_tensor *x);              /* 1/(1 + e^-x), no overflow */
 ts_tensor *ts_tanh(ts_tape *tape, ts_tensor *x);
-ts_tensor *ts_relu(ts_tape *tape, ts_tensor *x);                            /* max(x, 0); derivative 0 at 0 */
-ts_tensor *ts_relu_squared(ts_tape *tape, ts_tensor *x);                    /* max(x, 0)^2 [So et al. 2021] */
-ts_tensor *ts_clamp(ts_tape *tape, ts_tensor *x, double low, double high);  /* derivative 1 on [low, high], ends included */
+ts_tensor *ts_relu(ts_tape *tape, ts_tensor *x);         /* max(x, 0); derivative 0 at 0 */
+ts_tensor *ts_relu_squared(ts_tape *tape, ts_tensor *x); /* max(x, 0)^2 [So et al. 2021] */
+ts_tensor *ts_clamp(ts_tape *tape, ts_tensor *x, double low,
+                    double high); /* derivative 1 on [low, high], ends included */
 
 /* ---- products ------------------------------------------------------------------------------------------------ */
 /* [..,m,k] x [..,k,n] -> [..,m,n]; transpose_a reads a as [..,k,m], transpose_b reads b as [..,n,k]. Leading axes
@@ -89,13 +91,15 @@ ts_tensor *ts_squared_distances(ts_tape *tape, ts_tensor *a, ts_tensor *b);
 ts_tensor *ts_distances(ts_tape *tape, ts_tensor *a, ts_tensor *b);
 
 /* ---- shape ----------------------------------------------------------------------------------------------------- */
-ts_tensor *ts_concat(ts_tape *tape, int n, ts_tensor *const x[], int axis); /* 1 to TS_MAX_CONCAT tensors, equal but for axis */
+ts_tensor *ts_concat(ts_tape *tape, int n, ts_tensor *const x[],
+                     int axis); /* 1 to TS_MAX_CONCAT tensors, equal but for axis */
 enum { TS_MAX_CONCAT = 16 };
 ts_tensor *ts_slice(ts_tape *tape, ts_tensor *x, int axis, int64_t first, int64_t count);
 ts_tensor *ts_reshape(ts_tape *tape, ts_tensor *x, ts_shape shape);
 ts_tensor *ts_transpose(ts_tape *tape, ts_tensor *x, int axis1, int axis2);
 ts_tensor *ts_broadcast_to(ts_tape *tape, ts_tensor *x, ts_shape shape);
-/* Rows index[0..count-1] of axis -2: [..,n,d] -> [..,count,d]; a row may repeat, gradients add up. `index` is copied. */
+/* Rows index[0..count-1] of axis -2: [..,n,d] -> [..,count,d]; a row may repeat, gradients add up. `index` is copied.
+ */
 ts_tensor *ts_gather_rows(ts_tape *tape, ts_tensor *x, const int64_t *index, int64_t count);
 
 /* ---- attention ------------------------------------------------------------------------------------------------- */

@@ -31,29 +31,33 @@ typedef struct ts_simplex_row {
 
 typedef struct ts_simplex {
     const char *name;
-    const char *parameter_rule; /* what the parameter must satisfy, for messages; NULL: there is none */
+    const char *parameter_rule;             /* what the parameter must satisfy, for messages; NULL: there is none */
     bool (*parameter_ok)(double parameter); /* NULL: anything is */
     int work_rows;
 
-    /* w[n] and the return value z from the scores s[n], so that p = w / z lies in the simplex. A row on which the map is
-     * undefined (every score -inf, a linear row of zeros) gets w = 0 and z = 1: weights of zero, gradients of zero. */
+    /* w[n] and the return value z from the scores s[n], so that p = w / z lies in the simplex. A row on which the map
+     * is undefined (every score -inf, a linear row of zeros) gets w = 0 and z = 1: weights of zero, gradients of zero.
+     */
     double (*forward)(const ts_simplex_row *row, const double *s, double *w);
 
     /* ds[n] = (d p / d s)^T dp, given what forward computed. NULL: the gradient is zero everywhere (piecewise constant
      * weights). */
-    void (*backward)(const ts_simplex_row *row, const double *s, const double *w, double z, const double *dp, double *ds);
+    void (*backward)(const ts_simplex_row *row, const double *s, const double *w, double z, const double *dp,
+                     double *ds);
 } ts_simplex;
 
 /* The maps of the library. p maximises <p,s> - Omega(p) over the simplex. */
-extern const ts_simplex ts_softmax_map;        /* Omega = sum p log p:  exp(s - max) / sum */
-extern const ts_simplex ts_hardmax_map;        /* Omega = 0: uniform over the set of maximisers */
-extern const ts_simplex ts_argmax_map;         /* all weight on the first maximiser: hardmax with ties to the lowest index */
-extern const ts_simplex ts_sparsemax_map;      /* Omega = ||p||^2 / 2: [s - kappa]_+ */
-extern const ts_simplex ts_normmax_map;        /* Omega = ||p||_alpha, 1 < alpha < inf: p ~ [s - tau]_+^(1/(alpha-1)) */
-extern const ts_simplex ts_normmax_inf_map;    /* Omega = ||p||_inf: uniform over the m largest, m = argmax (sum_{i<=m} s_(i) - 1)/m */
+extern const ts_simplex ts_softmax_map;   /* Omega = sum p log p:  exp(s - max) / sum */
+extern const ts_simplex ts_hardmax_map;   /* Omega = 0: uniform over the set of maximisers */
+extern const ts_simplex ts_argmax_map;    /* all weight on the first maximiser: hardmax with ties to the lowest index */
+extern const ts_simplex ts_sparsemax_map; /* Omega = ||p||^2 / 2: [s - kappa]_+ */
+extern const ts_simplex ts_normmax_map;   /* Omega = ||p||_alpha, 1 < alpha < inf: p ~ [s - tau]_+^(1/(alpha-1)) */
+extern const ts_simplex
+    ts_normmax_inf_map; /* Omega = ||p||_inf: uniform over the m largest, m = argmax (sum_{i<=m} s_(i) - 1)/m */
 extern const ts_simplex ts_linear_map;         /* s / sum s, for scores >= 0 */
 extern const ts_simplex ts_gumbel_softmax_map; /* softmax((s + G)/tau), G = -log(-log U); parameter tau > 0 */
-extern const ts_simplex ts_gumbel_hardmax_map; /* one-hot at argmax (s + G)/tau; gradient of gumbel-softmax (straight-through) */
+extern const ts_simplex
+    ts_gumbel_hardmax_map; /* one-hot at argmax (s + G)/tau; gradient of gumbel-softmax (straight-through) */
 
 /* The built-in maps, ending with NULL; and one of them by name, NULL when there is none. */
 extern const ts_simplex *const ts_simplex_maps[];

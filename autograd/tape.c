@@ -142,7 +142,8 @@ static bool reserve_scratch(ts_tape *tape, ts_node *node) {
         free(tape->scratch);
         tape->scratch = aligned_alloc(64, (bytes + 63) / 64 * 64);
         tape->scratch_bytes = tape->scratch == NULL ? 0 : bytes;
-        if (tape->scratch == NULL) ts_fail(tape, TS_ERROR_MEMORY, "%s: out of memory: %zu bytes", node->op->name, bytes);
+        if (tape->scratch == NULL)
+            ts_fail(tape, TS_ERROR_MEMORY, "%s: out of memory: %zu bytes", node->op->name, bytes);
     }
     node->scratch = tape->scratch;
     return tape->error.status == TS_OK;
@@ -162,7 +163,8 @@ static bool node_fill(ts_tape *tape, ts_node *node, const void *attr, int n, ts_
 ts_tensor *ts_apply(ts_tape *tape, const ts_op *op, const void *attr, int n, ts_tensor *const in[]) {
     if (tape->error.status != TS_OK) return &tape->failed;
     if (n < op->min_in || n > op->max_in)
-        return ts_fail(tape, TS_ERROR_USAGE, "%s: %d inputs given, %d to %d taken", op->name, n, op->min_in, op->max_in);
+        return ts_fail(tape, TS_ERROR_USAGE, "%s: %d inputs given, %d to %d taken", op->name, n, op->min_in,
+                       op->max_in);
 
     ts_node *node = ts_tape_take(tape, sizeof *node);
     if (node == NULL) return &tape->failed;

@@ -24,10 +24,14 @@ typedef struct ts_shape {
 
 /* TS_SHAPE(2, 3) is the shape [2,3]; TS_SCALAR the shape []. Where a static object is initialised, TS_DIMS(2, 3) and
  * TS_NO_DIMS are the same as initialisers. */
-#define TS_DIMS(...)                                                                                                   \
-    { .rank = (int)(sizeof((int64_t[]){__VA_ARGS__}) / sizeof(int64_t)), .dim = {__VA_ARGS__} }
-#define TS_NO_DIMS                                                                                                     \
-    { .rank = 0, .dim = {0} }
+#define TS_DIMS(...)                                                                              \
+    {                                                                                             \
+        .rank = (int)(sizeof((int64_t[]){__VA_ARGS__}) / sizeof(int64_t)), .dim = { __VA_ARGS__ } \
+    }
+#define TS_NO_DIMS              \
+    {                           \
+        .rank = 0, .dim = { 0 } \
+    }
 #define TS_SHAPE(...) ((ts_shape)TS_DIMS(__VA_ARGS__))
 #define TS_SCALAR ((ts_shape)TS_NO_DIMS)
 

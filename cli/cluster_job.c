@@ -58,15 +58,17 @@ static int load_init(cli_cluster_job *job) {
     if (!ts_table_read(o->init, &how, &centers, &error)) return cli_fail(CLI_FAILED, "%s", error.text);
     int status = CLI_DONE;
     if (centers.rows != job->k || centers.cols != job->d)
-        status = cli_fail(CLI_FAILED, "%s: centres of shape [%lld,%lld], but k = %lld and %s has %lld features: [%lld,%lld]",
-                          o->init, (long long)centers.rows, (long long)centers.cols, (long long)job->k, o->file,
-                          (long long)job->d, (long long)job->k, (long long)job->d);
+        status =
+            cli_fail(CLI_FAILED, "%s: centres of shape [%lld,%lld], but k = %lld and %s has %lld features: [%lld,%lld]",
+                     o->init, (long long)centers.rows, (long long)centers.cols, (long long)job->k, o->file,
+                     (long long)job->d, (long long)job->k, (long long)job->d);
     job->init = status == CLI_DONE ? allocate(job->k, job->d, sizeof(ts_real)) : NULL;
     if (status == CLI_DONE && job->init == NULL) status = fail_memory(job);
     if (status == CLI_DONE) ts_rescaling_apply(&job->rescaling, job->k, centers.values, job->init);
     for (int64_t i = 0; status == CLI_DONE && i < job->k * job->d; i++)
         if (!isfinite(job->init[i]) || fabs((double)job->init[i]) > 1e15)
-            status = cli_fail(CLI_FAILED, "%s: row %lld lies too far from the data", o->init, (long long)(i / job->d) + 1);
+            status =
+                cli_fail(CLI_FAILED, "%s: row %lld lies too far from the data", o->init, (long long)(i / job->d) + 1);
     ts_table_free(&centers);
     return status;
 }
@@ -130,7 +132,8 @@ static int choose_centers(const cli_cluster_job *job, cli_run *run) {
     }
     int64_t *rows = allocate(k, 1, sizeof *rows);
     if (rows == NULL) return fail_memory(job);
-    const ts_status status = ts_seed_rows(job->options->seeding, job->n, d, k, job->points, -1, run->seed, rows, &error);
+    const ts_status status =
+        ts_seed_rows(job->options->seeding, job->n, d, k, job->points, -1, run->seed, rows, &error);
     for (int64_t j = 0; status == TS_OK && j < k; j++) memcpy(run->path + j * d, job->points + rows[j] * d, row_size);
     free(rows);
     return status == TS_OK ? CLI_DONE : fail_error(job, &error);
@@ -152,8 +155,13 @@ static bool extend_path(const cli_cluster_job *job, cli_run *run, const ts_real 
 }
 
 static ts_problem problem_of(const cli_cluster_job *job, const cli_run *run) {
-    return (ts_problem){.n = job->n, .d = job->d, .k = job->k, .points = job->points, .centers = run->path,
-                        .empty = (ts_empty_policy)job->options->empty, .seed = run->seed};
+    return (ts_problem){.n = job->n,
+                        .d = job->d,
+                        .k = job->k,
+                        .points = job->points,
+                        .centers = run->path,
+                        .empty = (ts_empty_policy)job->options->empty,
+                        .seed = run->seed};
 }
 
 static ts_definition definition_of(const cli_cluster_job *job) {
@@ -291,8 +299,8 @@ static int score(cli_cluster_job *job) {
 
 int cli_cluster_job_run(const cli_cluster_options *options, cli_cluster_job *job) {
     const double began = cli_seconds();
-    *job = (cli_cluster_job){.options = options, .k = options->k,
-                             .keeps_path = options->trajectory != NULL || options->plot != NULL};
+    *job = (cli_cluster_job){
+        .options = options, .k = options->k, .keeps_path = options->trajectory != NULL || options->plot != NULL};
     int status = load_points(job);
     if (status == CLI_DONE) status = load_init(job);
     if (status == CLI_DONE) status = run_restarts(job);

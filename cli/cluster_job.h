@@ -11,7 +11,8 @@
 typedef struct cli_run {
     int64_t restart; /* from 0 */
     uint64_t seed;
-    ts_real *path;   /* [path_steps + 1, k, d] centres before and after every step, if it is kept; else the initial ones */
+    ts_real
+        *path; /* [path_steps + 1, k, d] centres before and after every step, if it is kept; else the initial ones */
     int64_t path_steps, path_room;
     ts_real *centers; /* [k,d] */
     int64_t *labels;  /* [n] */
@@ -23,18 +24,19 @@ typedef struct cli_run {
 typedef struct cli_cluster_job {
     const cli_cluster_options *options;
     int64_t n, d, k;
-    ts_table table;       /* its names and classes; the values are freed once the points are made */
+    ts_table table; /* its names and classes; the values are freed once the points are made */
     ts_rescaling rescaling;
-    ts_real *points;      /* [n,d] as scaled */
-    ts_real *init;        /* [k,d] as scaled, from --init FILE */
-    cli_run run;          /* the best */
+    ts_real *points; /* [n,d] as scaled */
+    ts_real *init;   /* [k,d] as scaled, from --init FILE */
+    cli_run run;     /* the best */
     bool keeps_path;
     /* In the units of the file: */
-    double *centers;      /* [k,d] */
+    double *centers; /* [k,d] */
     double objective;
-    double adjusted_rand_index;                    /* with --labels-column */
-    double max_center_diff; int64_t label_mismatches; /* with --compare */
-    int64_t *sizes;       /* [k] rows of each cluster */
+    double adjusted_rand_index; /* with --labels-column */
+    double max_center_diff;
+    int64_t label_mismatches; /* with --compare */
+    int64_t *sizes;           /* [k] rows of each cluster */
     double seconds;
 } cli_cluster_job;
 

@@ -16,12 +16,12 @@ typedef struct cli_cluster_options {
     const char *file;
     int64_t k, steps, restarts, threads; /* threads 0: as OpenMP chooses */
     uint64_t seed;
-    double gamma;                 /* INFINITY: exact */
-    int algorithm, construction;  /* 0, the only ones */
+    double gamma;                     /* INFINITY: exact */
+    int algorithm, construction;      /* 0, the only ones */
     int empty, ties, header, scaling; /* ts_empty_policy, cli_ties, ts_header_mode, ts_scaling */
-    const char *init;             /* as given */
+    const char *init;                 /* as given */
     bool init_is_file;
-    ts_seeding seeding;           /* when it is not */
+    ts_seeding seeding; /* when it is not */
     const char *columns, *labels_column;
     const char *labels, *centers, *trajectory, *plot; /* outputs, NULL: not asked for */
     bool steps_exact, compare, json, quiet;

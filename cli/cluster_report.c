@@ -30,8 +30,8 @@ static void print_results(const cli_cluster_job *job) {
     printf("  %-22s%.10g\n", "objective", job->objective);
     if (o->labels_column != NULL) printf("  %-22s%.4f\n", "adjusted Rand index", job->adjusted_rand_index);
     if (o->compare)
-        printf("  %-22slargest centre difference %.3g, %lld label%s differ%s\n", "plain algorithm", job->max_center_diff,
-               (long long)job->label_mismatches, job->label_mismatches == 1 ? "" : "s",
+        printf("  %-22slargest centre difference %.3g, %lld label%s differ%s\n", "plain algorithm",
+               job->max_center_diff, (long long)job->label_mismatches, job->label_mismatches == 1 ? "" : "s",
                job->label_mismatches == 1 ? "s" : "");
 }
 

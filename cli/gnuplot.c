@@ -19,9 +19,10 @@ bool cli_gnuplot_found(void) {
         const size_t length = strcspn(folder, ":");
         char program[4096];
         struct stat status;
-        const int written = snprintf(program, sizeof program, "%.*s%sgnuplot", (int)length, folder, length > 0 ? "/" : "");
-        if (written > 0 && (size_t)written < sizeof program && access(program, X_OK) == 0 && stat(program, &status) == 0 &&
-            S_ISREG(status.st_mode))
+        const int written =
+            snprintf(program, sizeof program, "%.*s%sgnuplot", (int)length, folder, length > 0 ? "/" : "");
+        if (written > 0 && (size_t)written < sizeof program && access(program, X_OK) == 0 &&
+            stat(program, &status) == 0 && S_ISREG(status.st_mode))
             return true;
         folder = folder[length] == '\0' ? NULL : folder + length + 1;
     }
@@ -79,7 +80,12 @@ bool cli_gnuplot_run(FILE *script, const char *path, ts_io_error *error) {
 /* Bytes of the UTF-8 character that text begins with, 0 if there is none. */
 static size_t character_length(const char *text) {
     const unsigned char first = (unsigned char)*text;
-    const size_t length = first < 0x80 ? 1 : first < 0xC2 ? 0 : first < 0xE0 ? 2 : first < 0xF0 ? 3 : first < 0xF5 ? 4 : 0;
+    const size_t length = first < 0x80   ? 1
+                          : first < 0xC2 ? 0
+                          : first < 0xE0 ? 2
+                          : first < 0xF0 ? 3
+                          : first < 0xF5 ? 4
+                                         : 0;
     for (size_t i = 1; i < length; i++)
         if (((unsigned char)text[i] & 0xC0) != 0x80) return 0;
     return first < ' ' || first == 127 ? 0 : length;

@@ -10,8 +10,8 @@
 /* Is there a gnuplot in PATH? */
 bool cli_gnuplot_found(void);
 
-/* Runs a script, read from its beginning, whose output goes to gnuplot's standard output, and writes that to path, whole
- * or not at all. Nothing of gnuplot's own is ever shown. */
+/* Runs a script, read from its beginning, whose output goes to gnuplot's standard output, and writes that to path,
+ * whole or not at all. Nothing of gnuplot's own is ever shown. */
 bool cli_gnuplot_run(FILE *script, const char *path, ts_io_error *error);
 
 /* Writes text as a gnuplot string, 'so'; control characters and bytes that are no UTF-8 become question marks. */

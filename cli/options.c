@@ -61,7 +61,8 @@ static int read_choice(const cli_option *option, const char *text, int *value) {
     *value = cli_choice(option->argument, text);
     if (*value >= 0) return CLI_GO_ON;
     if (strchr(option->argument, '|') == NULL)
-        return cli_fail(CLI_WRONG_USE, "--%s: this version has only %s, not '%s'", option->name, option->argument, text);
+        return cli_fail(CLI_WRONG_USE, "--%s: this version has only %s, not '%s'", option->name, option->argument,
+                        text);
     return cli_fail(CLI_WRONG_USE, "--%s: '%s' is none of %s", option->name, text, option->argument);
 }
 

@@ -11,14 +11,14 @@
 #include <stdint.h>
 
 typedef enum cli_kind {
-    CLI_HEADING, /* a line of --help between groups of options; only `help` is set */
-    CLI_FLAG,    /* no value; field: bool */
-    CLI_TEXT,    /* field: const char * */
-    CLI_WHOLE,   /* a whole number in least..most; field: int64_t */
-    CLI_SEED,    /* 0 to 2^64 - 1; field: uint64_t */
-    CLI_POSITIVE,/* a real number > 0, or inf; field: double */
-    CLI_CHOICE,  /* one of the words of `argument`, "keep|random"; field: int, its place there */
-    CLI_ABSENT   /* known, but not in this version; `help` says what is */
+    CLI_HEADING,  /* a line of --help between groups of options; only `help` is set */
+    CLI_FLAG,     /* no value; field: bool */
+    CLI_TEXT,     /* field: const char * */
+    CLI_WHOLE,    /* a whole number in least..most; field: int64_t */
+    CLI_SEED,     /* 0 to 2^64 - 1; field: uint64_t */
+    CLI_POSITIVE, /* a real number > 0, or inf; field: double */
+    CLI_CHOICE,   /* one of the words of `argument`, "keep|random"; field: int, its place there */
+    CLI_ABSENT    /* known, but not in this version; `help` says what is */
 } cli_kind;
 
 typedef struct cli_option {

@@ -14,9 +14,9 @@ enum { MOST_POINTS = 20000, MOST_KEYS = 12, MOST_NUMBERED = 40 };
 /* How rows of the job become positions in the picture. */
 typedef struct view {
     const cli_cluster_job *job;
-    int64_t shown;  /* points drawn */
-    int64_t *rows;  /* [shown] */
-    cli_axes axes;  /* when d > 2 */
+    int64_t shown; /* points drawn */
+    int64_t *rows; /* [shown] */
+    cli_axes axes; /* when d > 2 */
 } view;
 
 typedef enum format { FORMAT_SVG, FORMAT_PNG, FORMAT_PDF, FORMAT_NONE } format;
@@ -49,7 +49,8 @@ static unsigned from_hue(double hue, double value) {
 
 /* The colours of Okabe and Ito, which people of every colour vision tell apart; more by hue. */
 static unsigned color_of(int64_t cluster) {
-    static const unsigned okabe_ito[] = {0x0072B2, 0xD55E00, 0x009E73, 0xCC79A7, 0xE69F00, 0x56B4E9, 0xF0E442, 0x666666};
+    static const unsigned okabe_ito[] = {0x0072B2, 0xD55E00, 0x009E73, 0xCC79A7,
+                                         0xE69F00, 0x56B4E9, 0xF0E442, 0x666666};
     if (cluster < 8) return okabe_ito[cluster];
     return from_hue(fmod(0.618034 * (double)cluster, 1), cluster % 2 == 0 ? 0.85 : 0.6);
 }
@@ -135,15 +136,18 @@ static void write_titles(FILE *script, const view *v) {
     const char *file = job->options->file, *slash = strrchr(file, '/');
     const char *name = strcmp(file, "-") == 0 ? "standard input" : slash != NULL && slash[1] != '\0' ? slash + 1 : file;
     char text[512];
-    snprintf(text, sizeof text, "%.300s: %lld cluster%s, objective %.4g", name, (long long)job->k, job->k == 1 ? "" : "s",
-             job->objective);
+    const int digits = job->objective < 1e4 ? 4 : 7; /* 78.85 and 389565 rather than 3.896e+05 */
+    snprintf(text, sizeof text, "%.300s: %lld cluster%s, objective %.*g", name, (long long)job->k,
+             job->k == 1 ? "" : "s", digits,
+             job->objective < 1e4 || job->objective >= 1e7 ? job->objective : round(job->objective));
     fputs("set label 1 ", script);
     cli_gnuplot_string(script, text);
     fputs(" at graph 0, graph 1 offset 0, 2.9 left font ',20' textcolor rgb '#111111'\n", script);
     snprintf(text, sizeof text, "Lloyd's algorithm as a transformer, %lld step%s", (long long)job->run.steps,
              job->run.steps == 1 ? "" : "s");
     if (job->options->scaling != TS_SCALING_NONE)
-        strcat(text, job->options->scaling == TS_SCALING_MINMAX ? "; features scaled to [0,1]" : "; features standardised");
+        strcat(text,
+               job->options->scaling == TS_SCALING_MINMAX ? "; features scaled to [0,1]" : "; features standardised");
     if (v->shown < job->n)
         snprintf(text + strlen(text), sizeof text - strlen(text), "; %lld of %lld points drawn", (long long)v->shown,
                  (long long)job->n);
@@ -168,7 +172,8 @@ static void write_axes(FILE *script, const view *v) {
         cli_gnuplot_string(script, name);
         fputs(" textcolor rgb '#222222'\n", script);
     }
-    if (job->d == 1) fputs("unset ytics\nset border 1\nset yrange [0:1]\nset offsets graph 0.03, graph 0.03, 0, 0\n", script);
+    if (job->d == 1)
+        fputs("unset ytics\nset border 1\nset yrange [0:1]\nset offsets graph 0.03, graph 0.03, 0, 0\n", script);
 }
 
 static void write_key(FILE *script, const cli_cluster_job *job) {
@@ -187,16 +192,19 @@ static void write_drawing(FILE *script, const view *v) {
     if (job->run.path_steps > 0)
         fputs(", \\\n $paths with lines lw 1.4 lc rgb '#333333' notitle, \\\n"
               " $starts with points pt 7 ps 0.9 lc rgb '#ffffff' notitle, \\\n"
-              " $starts with points pt 6 ps 0.9 lw 1.4 lc rgb '#333333' notitle", script);
-    fprintf(script, ", \\\n $centers with points pt 7 ps %g lc rgb '#ffffff' notitle", job->k <= MOST_NUMBERED ? 2.7 : 1.9);
-    fprintf(script, ", \\\n $centers with points pt 7 ps %g lc rgb '#222222' notitle", job->k <= MOST_NUMBERED ? 2.4 : 1.6);
+              " $starts with points pt 6 ps 0.9 lw 1.4 lc rgb '#333333' notitle",
+              script);
+    fprintf(script, ", \\\n $centers with points pt 7 ps %g lc rgb '#ffffff' notitle",
+            job->k <= MOST_NUMBERED ? 2.7 : 1.9);
+    fprintf(script, ", \\\n $centers with points pt 7 ps %g lc rgb '#222222' notitle",
+            job->k <= MOST_NUMBERED ? 2.4 : 1.6);
     fprintf(script, ", \\\n $centers using 1:2:3 with points pt 7 ps %g lc rgb variable notitle",
             job->k <= MOST_NUMBERED ? 2.1 : 1.3);
     if (job->k <= MOST_NUMBERED)
         fputs(", \\\n $centers using 1:2:4:5 with labels font ',12' textcolor rgb variable notitle", script);
     for (int64_t c = 0; job->k <= MOST_KEYS && c < job->k; c++)
-        fprintf(script, ", \\\n NaN with points pt 7 ps 1.6 lc rgb '#%06X' title '%lld: %lld'", color_of(c), (long long)c,
-                (long long)job->sizes[c]);
+        fprintf(script, ", \\\n NaN with points pt 7 ps 1.6 lc rgb '#%06X' title '%lld: %lld'", color_of(c),
+                (long long)c, (long long)job->sizes[c]);
     if (job->k <= MOST_KEYS && job->run.path_steps > 0)
         fputs(", \\\n NaN with points pt 6 ps 1.1 lw 1.4 lc rgb '#333333' title 'start of a centre'", script);
     fputs("\n", script);
@@ -206,8 +214,7 @@ static bool prepare(const cli_cluster_job *job, view *v) {
     *v = (view){.job = job, .shown = job->n < MOST_POINTS ? job->n : MOST_POINTS};
     v->rows = malloc((size_t)v->shown * sizeof *v->rows);
     if (v->rows == NULL) return false;
-    for (int64_t i = 0; i < v->shown; i++)
-        v->rows[i] = (int64_t)((double)i * ((double)job->n / (double)v->shown));
+    for (int64_t i = 0; i < v->shown; i++) v->rows[i] = (int64_t)((double)i * ((double)job->n / (double)v->shown));
     return job->d <= 2 || cli_axes_find(v->shown, v->rows, job->d, job->points, &v->axes);
 }
 

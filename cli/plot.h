@@ -15,8 +15,8 @@ bool cli_plot_path_ok(const char *path);
 bool cli_plot_possible(void);
 
 /* Draws the points of a finished job in the colours of their clusters, with the centres and the paths they took: in the
- * plane of two features, along the line of one, or in that of the first two principal axes of more. The same bytes for the
- * same job (.pdf: but for its date). */
+ * plane of two features, along the line of one, or in that of the first two principal axes of more. The same bytes for
+ * the same job (.pdf: but for its date). */
 bool cli_plot_clusters(const struct cli_cluster_job *job, const char *path, ts_io_error *error);
 
 #endif

@@ -107,7 +107,8 @@ bool cli_axes_find(int64_t m, const int64_t *rows, int64_t d, const ts_real *poi
     const size_t size = (size_t)d * sizeof(double);
     double *covariance = calloc((size_t)d, size), *work = calloc(1, size);
     *axes = (cli_axes){d, calloc(1, size), {calloc(1, size), calloc(1, size)}, {0, 0}};
-    const bool room = covariance != NULL && work != NULL && axes->mean != NULL && axes->axis[0] != NULL && axes->axis[1] != NULL;
+    const bool room =
+        covariance != NULL && work != NULL && axes->mean != NULL && axes->axis[0] != NULL && axes->axis[1] != NULL;
     if (room) {
         find_mean(m, rows, d, points, axes->mean);
         find_covariance(m, rows, d, points, axes->mean, covariance);

@@ -11,8 +11,8 @@ typedef struct cli_axes {
     double share[2]; /* of the total variance, 0..1 */
 } cli_axes;
 
-/* Of the m points whose row numbers are rows[m] of points [.,d], d >= 2. Eigenvectors of the covariance by power iteration
- * with deflation, in double. false when out of memory. O(m d^2). */
+/* Of the m points whose row numbers are rows[m] of points [.,d], d >= 2. Eigenvectors of the covariance by power
+ * iteration with deflation, in double. false when out of memory. O(m d^2). */
 bool cli_axes_find(int64_t m, const int64_t *rows, int64_t d, const ts_real *points, cli_axes *axes);
 void cli_axes_free(cli_axes *axes);
 

@@ -43,7 +43,8 @@ static int fit_network(ts_tape *tape, ts_error *error) {
     ts_params *params = ts_params_create();
     ts_linear hidden, out;
     if (params == NULL || ts_linear_add(&hidden, params, "hidden", 1, 16, true, error) != TS_OK ||
-        ts_linear_add(&out, params, "out", 16, 1, true, error) != TS_OK || ts_params_allocate(params, 0, error) != TS_OK)
+        ts_linear_add(&out, params, "out", 16, 1, true, error) != TS_OK ||
+        ts_params_allocate(params, 0, error) != TS_OK)
         return 1;
     for (int step = 0; step <= 4000; step++) {
         ts_tape_reset(tape);

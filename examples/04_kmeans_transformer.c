@@ -19,8 +19,7 @@ static ts_tensor *project(ts_tape *tape, ts_tensor *tokens, int first, int count
 
 int main(void) {
     const ts_real x[N][D] = {{0, 0}, {0, 1}, {1, 0}, {9, 9}, {9, 8}, {8, 9}};
-    const ts_attention_spec nearest = {
-        .score = TS_SCORE_EUCLIDEAN, .simplex = {.map = &ts_hardmax_map}, .gamma = 1};
+    const ts_attention_spec nearest = {.score = TS_SCORE_EUCLIDEAN, .simplex = {.map = &ts_hardmax_map}, .gamma = 1};
     const ts_attention_spec average = {.score = TS_SCORE_DOT, .simplex = {.map = &ts_linear_map}, .gamma = 1};
     ts_real point_tokens[N][E] = {{0}}, center_tokens[K][E] = {{0}};
     for (int i = 0; i < N; i++)
@@ -47,7 +46,8 @@ int main(void) {
         if (ts_tape_error(tape) != NULL) break;
         printf("step %d: centres (%.3f, %.3f) and (%.3f, %.3f); codes", step, (double)centers->data[0],
                (double)centers->data[1], (double)centers->data[E], (double)centers->data[E + 1]);
-        for (int i = 0; i < N; i++) printf(" %g%g", (double)points->data[i * E + D], (double)points->data[i * E + D + 1]);
+        for (int i = 0; i < N; i++)
+            printf(" %g%g", (double)points->data[i * E + D], (double)points->data[i * E + D + 1]);
         printf("\n");
     }
     if (ts_tape_error(tape) != NULL) fprintf(stderr, "%s\n", ts_tape_error(tape));

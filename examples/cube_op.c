@@ -22,13 +22,8 @@ static const ts_op_case cases[] = {{.label = "matrix", .n_in = 1, .in = {TS_DIMS
                                    {.label = "scalar", .n_in = 1, .in = {TS_NO_DIMS}},
                                    {.label = NULL}};
 
-const ts_op cube_op = {.name = "cube",
-                       .min_in = 1,
-                       .max_in = 1,
-                       .shape = shape,
-                       .forward = forward,
-                       .backward = backward,
-                       .cases = cases};
+const ts_op cube_op = {
+    .name = "cube", .min_in = 1, .max_in = 1, .shape = shape, .forward = forward, .backward = backward, .cases = cases};
 
 ts_tensor *cube(ts_tape *tape, ts_tensor *x) {
     return ts_apply(tape, &cube_op, NULL, 1, &x);

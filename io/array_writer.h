@@ -12,7 +12,7 @@ typedef enum ts_array_type { TS_ARRAY_FLOAT32, TS_ARRAY_FLOAT64, TS_ARRAY_INT64 
 
 typedef struct ts_array_view {
     ts_array_type type;
-    int rank;                  /* 1 to 4; a text file takes 1 or 2 */
+    int rank; /* 1 to 4; a text file takes 1 or 2 */
     int64_t dim[4];
     const void *data;          /* row-major */
     char *const *column_names; /* [dim[1]] (or [1] for rank 1), written as a CSV header; may be NULL */

@@ -25,10 +25,10 @@ typedef struct ts_table_options {
 
 typedef struct ts_table {
     int64_t rows, cols;
-    double *values;       /* [rows, cols], row-major */
-    char **names;         /* [cols] column names, or NULL when the file has none */
-    int64_t *labels;      /* [rows] class of each row 0..n_classes-1 in order of first appearance; NULL: none */
-    char **classes;       /* [n_classes] their texts as the file has them; an array's numbers in shortest form */
+    double *values;  /* [rows, cols], row-major */
+    char **names;    /* [cols] column names, or NULL when the file has none */
+    int64_t *labels; /* [rows] class of each row 0..n_classes-1 in order of first appearance; NULL: none */
+    char **classes;  /* [n_classes] their texts as the file has them; an array's numbers in shortest form */
     int64_t n_classes;
 } ts_table;
 

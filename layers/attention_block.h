@@ -1,5 +1,5 @@
-/* attention_block.h: A(Z, Z') = P V with Q = Z Wq + bq, K = Z' Wk + bk, V = Z' Wv + bv and P = simplex(scores), or P = I.
- * Z [..,n,e], Z' [..,m,e] -> [..,n,e]. */
+/* attention_block.h: A(Z, Z') = P V with Q = Z Wq + bq, K = Z' Wk + bk, V = Z' Wv + bv and P = simplex(scores), or P =
+ * I. Z [..,n,e], Z' [..,m,e] -> [..,n,e]. */
 #ifndef TS_ATTENTION_BLOCK_H
 #define TS_ATTENTION_BLOCK_H
 

@@ -6,9 +6,10 @@
 #include "params.h"
 
 typedef struct ts_linear {
-    int weight;    /* parameter "NAME.weight", [in,out], or [in] when diagonal */
-    int bias;      /* parameter "NAME.bias", [out]; -1: none */
-    bool diagonal; /* W = diag(weight): y = x * weight, in = out, one multiplication a coordinate */
+    int weight;           /* parameter "NAME.weight", [in,out], or [in] when diagonal */
+    int bias;             /* parameter "NAME.bias", [out]; -1: none */
+    bool diagonal;        /* W = diag(weight): y = x * weight, in = out, one multiplication a coordinate */
+    int64_t first, count; /* count > 0: W only selects coordinates first .. first+count-1, and y holds just these */
 } ts_linear;
 
 /* Weights and bias uniform in (-1/sqrt(in), 1/sqrt(in)) [Glorot & Bengio 2010, as in common practice]. */

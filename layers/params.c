@@ -41,11 +41,13 @@ int ts_params_add(ts_params *params, const char *name, ts_shape shape, ts_init i
     if (params->values != NULL)
         status = ts_error_set(error, TS_ERROR_USAGE, "parameter '%s' is added after allocation", name);
     else if (length == 0 || length >= TS_PARAM_NAME)
-        status = ts_error_set(error, TS_ERROR_VALUE, "'%s' is no name for a parameter: 1 to %d bytes", name, TS_PARAM_NAME - 1);
+        status = ts_error_set(error, TS_ERROR_VALUE, "'%s' is no name for a parameter: 1 to %d bytes", name,
+                              TS_PARAM_NAME - 1);
     else if (ts_params_find(params, name) >= 0)
         status = ts_error_set(error, TS_ERROR_VALUE, "there are two parameters '%s'", name);
     for (int a = 0; a < shape.rank && status == TS_OK; a++)
-        if (shape.dim[a] < 1) status = ts_error_set(error, TS_ERROR_SHAPE, "parameter '%s' has an empty axis %d", name, a);
+        if (shape.dim[a] < 1)
+            status = ts_error_set(error, TS_ERROR_SHAPE, "parameter '%s' has an empty axis %d", name, a);
     if (status != TS_OK) return -1;
 
     param *items = realloc(params->items, (size_t)(params->count + 1) * sizeof *items);
@@ -64,8 +66,7 @@ int ts_params_add(ts_params *params, const char *name, ts_shape shape, ts_init i
 static void initialise(const param *p, uint64_t seed, ts_real *values) {
     const ts_rng rng = {seed, ts_rng_stream(p->name), 0};
     const int64_t size = ts_size(&p->shape);
-    for (int64_t i = 0; i < size; i++)
-        switch (p->init.kind) {
+    for (int64_t i = 0; i < size; i++) switch (p->init.kind) {
         case TS_INIT_ZEROS: values[i] = 0; break;
         case TS_INIT_ONES: values[i] = 1; break;
         case TS_INIT_UNIFORM: values[i] = (ts_real)(p->init.bound * (2 * ts_rng_uniform(rng, (uint64_t)i) - 1)); break;

@@ -13,10 +13,10 @@ struct ts_circuit {
     ts_transformer model;
     ts_problem problem;
     ts_tape *tape;
-    ts_real *points;       /* tokens [n,e] */
-    ts_real *tokens;       /* of the centres [k,e] */
-    ts_real *book;         /* codes [k,s] */
-    bool *occupied;        /* [k] does any point carry a share of the cluster? */
+    ts_real *points; /* tokens [n,e] */
+    ts_real *tokens; /* of the centres [k,e] */
+    ts_real *book;   /* codes [k,s] */
+    bool *occupied;  /* [k] does any point carry a share of the cluster? */
     ts_clustering state;
 };
 
@@ -43,7 +43,8 @@ static bool take_memory(ts_circuit *c) {
 ts_circuit *ts_circuit_create(const ts_definition *definition, const ts_problem *problem, ts_error *error) {
     if (check_problem(problem, error) != TS_OK) return NULL;
     if (definition->scheme == TS_SCHEME_NONE) {
-        ts_error_set(error, TS_ERROR_VALUE, "%s: without scratch coordinates no assignment can be read", definition->name);
+        ts_error_set(error, TS_ERROR_VALUE, "%s: without scratch coordinates no assignment can be read",
+                     definition->name);
         return NULL;
     }
     ts_circuit *c = calloc(1, sizeof *c);
@@ -53,7 +54,8 @@ ts_circuit *ts_circuit_create(const ts_definition *definition, const ts_problem 
     }
     c->problem = *problem;
     ts_status status = ts_transformer_build(&c->model, definition, problem->d, problem->k, problem->seed, error);
-    if (status == TS_OK && !take_memory(c)) status = ts_error_set(error, TS_ERROR_MEMORY, "out of memory for a circuit");
+    if (status == TS_OK && !take_memory(c))
+        status = ts_error_set(error, TS_ERROR_MEMORY, "out of memory for a circuit");
     if (status != TS_OK) {
         ts_circuit_free(c);
         return NULL;
@@ -147,7 +149,8 @@ static void find_occupied(ts_circuit *c) {
 static double assigned_distance(const ts_circuit *c, int64_t i) {
     const ts_real *x = c->problem.points + i * c->model.d, *center = c->tokens + c->state.labels[i] * c->model.e;
     double sum = 0;
-    for (int64_t l = 0; l < c->model.d; l++) sum += ((double)x[l] - (double)center[l]) * ((double)x[l] - (double)center[l]);
+    for (int64_t l = 0; l < c->model.d; l++)
+        sum += ((double)x[l] - (double)center[l]) * ((double)x[l] - (double)center[l]);
     return sum;
 }
 
@@ -164,7 +167,8 @@ static int64_t farthest_point(const ts_circuit *c, const int64_t *members, const
 }
 
 static void move_to_point(ts_circuit *c, int64_t cluster, int64_t point, ts_real *centers) {
-    memcpy(centers + cluster * c->model.e, c->problem.points + point * c->model.d, (size_t)c->model.d * sizeof *centers);
+    memcpy(centers + cluster * c->model.e, c->problem.points + point * c->model.d,
+           (size_t)c->model.d * sizeof *centers);
     c->state.empty_repairs++;
 }
 

@@ -11,9 +11,9 @@
 typedef enum ts_empty_policy {
     TS_EMPTY_KEEP,     /* it keeps its old centre; not counted as a repair */
     TS_EMPTY_RANDOM,   /* its centre becomes a data point drawn at random (by seed, step and cluster) */
-    TS_EMPTY_FARTHEST, /* its centre becomes the point farthest from the centre it was assigned to, the lowest index among
-                          equals; never the only point of its cluster, never a point at distance zero, never a point
-                          taken already in this step. If there is none it keeps its centre. */
+    TS_EMPTY_FARTHEST, /* its centre becomes the point farthest from the centre it was assigned to, the lowest index
+                          among equals; never the only point of its cluster, never a point at distance zero, never a
+                          point taken already in this step. If there is none it keeps its centre. */
     TS_EMPTY_ERROR     /* the run fails and names the cluster and the step */
 } ts_empty_policy;
 
@@ -28,11 +28,11 @@ typedef struct ts_problem {
 
 /* The state after `steps` steps. Step t assigns with centres t-1 and then moves the centres. */
 typedef struct ts_clustering {
-    ts_real *centers;       /* [k,d] */
-    int64_t *labels;        /* [n] cluster of each point, 0-based; the lowest index among equally near centres */
+    ts_real *centers; /* [k,d] */
+    int64_t *labels;  /* [n] cluster of each point, 0-based; the lowest index among equally near centres */
     int64_t steps;
-    int64_t empty_repairs;  /* centres replaced so far by the policies random and farthest */
-    bool converged;         /* the last step repeated the assignments of the one before, and repaired nothing */
+    int64_t empty_repairs; /* centres replaced so far by the policies random and farthest */
+    bool converged;        /* the last step repeated the assignments of the one before, and repaired nothing */
 } ts_clustering;
 
 #endif

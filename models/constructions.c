@@ -17,23 +17,22 @@ static ts_block erase(ts_group group) {
 ts_definition ts_lloyd_onehot(double gamma, bool share_ties) {
     const bool exact = isinf(gamma);
     const ts_simplex *nearest = share_ties ? &ts_hardmax_map : &ts_argmax_map;
-    return (ts_definition){
-        .name = "lloyd-onehot",
-        .scheme = TS_SCHEME_ONEHOT,
-        /* a point writes the code of its nearest centre */
-        .cross_points = {.score = TS_SCORE_EUCLIDEAN,
-                         .simplex = {.map = exact ? nearest : &ts_softmax_map},
-                         .gamma = exact ? 1 : gamma,
-                         .query = take(TS_GROUP_DATA, 1),
-                         .key = take(TS_GROUP_DATA, 1),
-                         .value = take(TS_GROUP_SCRATCH, 1)},
-        .self_points = erase(TS_GROUP_SCRATCH),
-        /* a centre averages the points that carry its code, weighted by how much of it they carry */
-        .cross_centers = {.score = TS_SCORE_DOT,
-                          .simplex = {.map = &ts_linear_map},
-                          .gamma = 1,
-                          .query = take(TS_GROUP_SCRATCH, 1),
-                          .key = take(TS_GROUP_SCRATCH, 1),
-                          .value = take(TS_GROUP_DATA, 1)},
-        .self_centers = erase(TS_GROUP_DATA)};
+    return (ts_definition){.name = "lloyd-onehot",
+                           .scheme = TS_SCHEME_ONEHOT,
+                           /* a point writes the code of its nearest centre */
+                           .cross_points = {.score = TS_SCORE_EUCLIDEAN,
+                                            .simplex = {.map = exact ? nearest : &ts_softmax_map},
+                                            .gamma = exact ? 1 : gamma,
+                                            .query = take(TS_GROUP_DATA, 1),
+                                            .key = take(TS_GROUP_DATA, 1),
+                                            .value = take(TS_GROUP_SCRATCH, 1)},
+                           .self_points = erase(TS_GROUP_SCRATCH),
+                           /* a centre averages the points that carry its code, weighted by how much of it they carry */
+                           .cross_centers = {.score = TS_SCORE_DOT,
+                                             .simplex = {.map = &ts_linear_map},
+                                             .gamma = 1,
+                                             .query = take(TS_GROUP_SCRATCH, 1),
+                                             .key = take(TS_GROUP_SCRATCH, 1),
+                                             .value = take(TS_GROUP_DATA, 1)},
+                           .self_centers = erase(TS_GROUP_DATA)};
 }

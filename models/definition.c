@@ -23,10 +23,12 @@ void ts_scheme_code_book(ts_scheme scheme, int64_t k, ts_real *book) {
 static ts_status check_projection(const char *block, const char *part, const ts_projection *p, ts_error *error) {
     if (p->learned) return TS_OK;
     if (p->n_copies < 0 || p->n_copies > TS_MAX_COPIES)
-        return ts_error_set(error, TS_ERROR_VALUE, "%s.%s: %d copies; 0 to %d fit", block, part, p->n_copies, TS_MAX_COPIES);
+        return ts_error_set(error, TS_ERROR_VALUE, "%s.%s: %d copies; 0 to %d fit", block, part, p->n_copies,
+                            TS_MAX_COPIES);
     for (int i = 0; i < p->n_copies; i++) {
         if (p->copy[i].from != p->copy[i].to)
-            return ts_error_set(error, TS_ERROR_VALUE, "%s.%s: copy %d joins groups of different widths", block, part, i);
+            return ts_error_set(error, TS_ERROR_VALUE, "%s.%s: copy %d joins groups of different widths", block, part,
+                                i);
         if (!isfinite(p->copy[i].scale))
             return ts_error_set(error, TS_ERROR_VALUE, "%s.%s: the scale of copy %d is not finite", block, part, i);
     }

@@ -1,11 +1,11 @@
 /* definition.h: a clustering transformer as data.
  *
- * One layer, applied T times with the same weights, takes tokens of points Xbar = [X | Y] and of centres Cbar = [C | M]:
- *     Xbar' = Xbar + A1(Xbar, Cbar) + A2(Xbar, Xbar)      cross_points, self_points:   assign
- *     Cbar' = Cbar + A3(Cbar, Xbar') + A4(Cbar, Cbar)     cross_centers, self_centers: update
- * Each block A is attention with three projections of its own. In a construction the projections are fixed matrices that
- * copy groups of coordinates; a learned model trains them. Sources: [C26] Clarkson, Horesh, Ito, Park, Ram, "Transformer
- * Circuits Can Realize Clustering Algorithms", ICML 2026, section 3 and theorem 2.1. */
+ * One layer, applied T times with the same weights, takes tokens of points Xbar = [X | Y] and of centres Cbar = [C |
+ * M]: Xbar' = Xbar + A1(Xbar, Cbar) + A2(Xbar, Xbar)      cross_points, self_points:   assign Cbar' = Cbar + A3(Cbar,
+ * Xbar') + A4(Cbar, Cbar)     cross_centers, self_centers: update Each block A is attention with three projections of
+ * its own. In a construction the projections are fixed matrices that copy groups of coordinates; a learned model trains
+ * them. Sources: [C26] Clarkson, Horesh, Ito, Park, Ram, "Transformer Circuits Can Realize Clustering Algorithms", ICML
+ * 2026, section 3 and theorem 2.1. */
 #ifndef TS_DEFINITION_H
 #define TS_DEFINITION_H
 
@@ -58,8 +58,9 @@ typedef struct ts_definition {
 ts_status ts_definition_check(const ts_definition *definition, int64_t d, int64_t k, ts_error *error);
 
 /* Theorem 2.1 of [C26]: Lloyd's algorithm. gamma = INFINITY is exact: the points' attention puts all its weight on the
- * nearest centre, the lowest index among equally near ones, or shares it equally among them when share_ties (the averaging
- * hardmax of the paper, which assumes there are none). A finite gamma > 0 makes it a softmax of -gamma ||x - c||^2. */
+ * nearest centre, the lowest index among equally near ones, or shares it equally among them when share_ties (the
+ * averaging hardmax of the paper, which assumes there are none). A finite gamma > 0 makes it a softmax of -gamma ||x -
+ * c||^2. */
 ts_definition ts_lloyd_onehot(double gamma, bool share_ties);
 
 #endif

@@ -99,7 +99,8 @@ static void give_farthest(ts_plain_lloyd *l, int64_t j) {
     int64_t *left = l->counts;
     int64_t best = -1;
     for (int64_t i = 0; i < l->problem.n; i++)
-        if (left[l->state.labels[i]] > 1 && l->nearest[i] > 0 && (best < 0 || l->nearest[i] > l->nearest[best])) best = i;
+        if (left[l->state.labels[i]] > 1 && l->nearest[i] > 0 && (best < 0 || l->nearest[i] > l->nearest[best]))
+            best = i;
     if (best < 0) return;
     left[l->state.labels[best]]--;
     l->nearest[best] = -1;

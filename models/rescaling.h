@@ -10,11 +10,11 @@
 #include "../autograd/tensor.h"
 
 typedef enum ts_scaling {
-    TS_SCALING_NONE,    /* x' is x, up to what changes no clustering and spares digits: a column that is not constant and
-                           farther from the origin than 16 times its range is shifted by its first value, and where the
-                           squares of the data would leave the range of ts_real, ALL columns are divided by the same
-                           power of two */
-    TS_SCALING_MINMAX,  /* every column to [0,1]; a constant column to 0 */
+    TS_SCALING_NONE,   /* x' is x, up to what changes no clustering and spares digits: a column that is not constant and
+                          farther from the origin than 16 times its range is shifted by its first value, and where the
+                          squares of the data would leave the range of ts_real, ALL columns are divided by the same
+                          power of two */
+    TS_SCALING_MINMAX, /* every column to [0,1]; a constant column to 0 */
     TS_SCALING_STANDARD /* every column to mean 0 and population standard deviation 1; a constant column to 0 */
 } ts_scaling;
 

@@ -6,9 +6,9 @@
 #include "../autograd/tensor.h"
 
 typedef enum ts_seeding {
-    TS_SEED_KMEANS_PP, /* each next centre drawn with probability proportional to D^2, the squared distance to the nearest
-                          centre so far [Arthur & Vassilvitskii 2007]; when every D^2 is 0, uniformly among the rows not
-                          chosen yet */
+    TS_SEED_KMEANS_PP, /* each next centre drawn with probability proportional to D^2, the squared distance to the
+                          nearest centre so far [Arthur & Vassilvitskii 2007]; when every D^2 is 0, uniformly among the
+                          rows not chosen yet */
     TS_SEED_RANDOM,    /* k different rows, uniformly */
     TS_SEED_GONZALEZ,  /* each next centre the row farthest from the centres so far [Gonzalez 1985] */
     TS_SEED_FIRST      /* the first k rows */
@@ -17,8 +17,8 @@ typedef enum ts_seeding {
 /* "kmeans++", "random", "gonzalez", "first"; false when it is none of them. */
 bool ts_seeding_by_name(const char *name, ts_seeding *seeding);
 
-/* Writes the chosen row numbers to rows[k], all different, and returns TS_OK, or an error when not 1 <= k <= n. The first
- * row of kmeans++ and gonzalez is `first`, or drawn when first < 0. points [n,d]. O(nkd). */
+/* Writes the chosen row numbers to rows[k], all different, and returns TS_OK, or an error when not 1 <= k <= n. The
+ * first row of kmeans++ and gonzalez is `first`, or drawn when first < 0. points [n,d]. O(nkd). */
 ts_status ts_seed_rows(ts_seeding seeding, int64_t n, int64_t d, int64_t k, const ts_real *points, int64_t first,
                        uint64_t seed, int64_t *rows, ts_error *error);
 

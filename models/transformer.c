@@ -31,9 +31,21 @@ static ts_status add_block(ts_transformer *model, ts_attention_block *block, con
     block->spec.dropout_rng = (ts_rng){seed, ts_rng_stream(stream), 0};
     snprintf(stream, sizeof stream, "%s.simplex", name);
     block->spec.simplex.rng = (ts_rng){seed, ts_rng_stream(stream), 0};
-    if (add_projection(model, &block->value, name, "value", &b->value, error) != TS_OK || b->identity) return error->status;
+    if (add_projection(model, &block->value, name, "value", &b->value, error) != TS_OK || b->identity)
+        return error->status;
     if (add_projection(model, &block->query, name, "query", &b->query, error) != TS_OK) return error->status;
     return add_projection(model, &block->key, name, "key", &b->key, error);
+}
+
+/* Queries and keys that copy the same group are zero elsewhere, on both sides: they need hold no more than the group.
+ */
+static void narrow(const ts_transformer *model, ts_attention_block *block, const ts_block *b) {
+    const ts_copy *q = b->query.copy, *k = b->key.copy;
+    if (b->identity || b->query.learned || b->key.learned || b->query.n_copies != 1 || b->key.n_copies != 1) return;
+    if (q->from != k->from || q->scale != 1 || k->scale != 1) return;
+    const bool data = q->from == TS_GROUP_DATA;
+    block->query.first = block->key.first = data ? 0 : model->d;
+    block->query.count = block->key.count = data ? model->d : model->s;
 }
 
 typedef struct part {
@@ -70,7 +82,10 @@ ts_status ts_transformer_build(ts_transformer *model, const ts_definition *defin
         ts_transformer_clear(model);
         return status;
     }
-    for (int i = 0; i < 4; i++) fill_block(model, &parts[i]);
+    for (int i = 0; i < 4; i++) {
+        fill_block(model, &parts[i]);
+        narrow(model, parts[i].block, parts[i].definition);
+    }
     return TS_OK;
 }
 
@@ -79,8 +94,8 @@ void ts_transformer_clear(ts_transformer *model) {
     *model = (ts_transformer){0};
 }
 
-/* tokens + self(tokens) + cross(tokens, context). The self-attention is added first: what it erases is then exactly zero
- * before the cross-attention writes, so nothing is rounded away. */
+/* tokens + self(tokens) + cross(tokens, context). The self-attention is added first: what it erases is then exactly
+ * zero before the cross-attention writes, so nothing is rounded away. */
 static ts_tensor *residual(const ts_transformer *model, ts_tape *tape, const ts_attention_block *self,
                            const ts_attention_block *cross, ts_tensor *tokens, ts_tensor *context, uint32_t step) {
     const ts_arena_mark outer = ts_scope_begin(tape), inner = ts_scope_begin(tape);

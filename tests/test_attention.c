@@ -20,8 +20,7 @@ static void teardown(void) {
     ts_tape_free(tape);
 }
 
-static const ts_attention_spec dot_softmax = {
-    .score = TS_SCORE_DOT, .simplex = {.map = &ts_softmax_map}, .gamma = 1};
+static const ts_attention_spec dot_softmax = {.score = TS_SCORE_DOT, .simplex = {.map = &ts_softmax_map}, .gamma = 1};
 
 static void fill(ts_tensor *t, const char *name) {
     const ts_rng rng = {test_seed(), ts_rng_stream(name), 0};
@@ -62,14 +61,15 @@ START_TEST(equals_its_composition) {
     for (const ts_simplex *const *map = ts_simplex_maps; *map != NULL; map++)
         for (int score = 0; score < 2; score++) {
             ts_tape_reset(tape);
-            ts_tensor *q = ts_constant(tape, TS_SHAPE(3, 42, 7), NULL), *k = ts_constant(tape, TS_SHAPE(3, 65, 7), NULL);
+            ts_tensor *q = ts_constant(tape, TS_SHAPE(3, 42, 7), NULL),
+                      *k = ts_constant(tape, TS_SHAPE(3, 65, 7), NULL);
             ts_tensor *v = ts_constant(tape, TS_SHAPE(3, 65, 5), NULL);
             fill(q, "q"), fill(k, "k"), fill(v, "v");
             const bool linear = *map == &ts_linear_map;
             if (linear) q = ts_square(tape, q), k = ts_square(tape, k); /* scores must not be negative */
             if (linear && score == TS_SCORE_EUCLIDEAN) continue;
-            const ts_attention_spec spec = {.score = (ts_score)score, .gamma = 1.5,
-                                            .simplex = {.map = *map, .parameter = 1.7, .rng = {3, 4, 5}}};
+            const ts_attention_spec spec = {
+                .score = (ts_score)score, .gamma = 1.5, .simplex = {.map = *map, .parameter = 1.7, .rng = {3, 4, 5}}};
             ts_tensor *y = ts_attention(tape, q, k, v, NULL, &spec);
             ts_tensor *s = score == TS_SCORE_DOT ? ts_scale(tape, ts_matmul(tape, q, k, false, true), 1.5)
                                                  : ts_scale(tape, ts_squared_distances(tape, q, k), -1.5);
@@ -153,8 +153,10 @@ START_TEST(the_same_bits_on_any_number_of_threads) {
         omp_set_num_threads((int[]){1, 2, 3, 8}[t]);
         ts_tape_reset(tape);
         ts_tensor *in[3];
-        for (int i = 0; i < 3; i++) in[i] = ts_variable(tape, TS_SHAPE(6, 130, 5), NULL), fill(in[i], i == 0 ? "a" : "b");
-        ts_attention_spec spec = {.score = TS_SCORE_EUCLIDEAN, .simplex = {.map = &ts_softmax_map}, .gamma = 2, .dropout = 0.1};
+        for (int i = 0; i < 3; i++)
+            in[i] = ts_variable(tape, TS_SHAPE(6, 130, 5), NULL), fill(in[i], i == 0 ? "a" : "b");
+        ts_attention_spec spec = {
+            .score = TS_SCORE_EUCLIDEAN, .simplex = {.map = &ts_softmax_map}, .gamma = 2, .dropout = 0.1};
         ts_tensor *y = ts_attention(tape, in[0], in[1], in[2], NULL, &spec);
         ck_assert_int_eq(ts_backward(tape, ts_sum(tape, ts_square(tape, y), TS_ALL_AXES, false)), TS_OK);
         const ts_real *results[4] = {y->data, in[0]->grad, in[1]->grad, in[2]->grad};

@@ -113,10 +113,12 @@ START_TEST(gradients_of_all_layers) {
     ck_assert_int_eq(ts_norm_layer_add(&rms_layer, params, "rms", false, 0, 3, 1e-5, &error), TS_OK);
     ck_assert_int_eq(ts_norm_layer_add(&norm_layer, params, "norm", true, 1, 3, 1e-5, &error), TS_OK);
     ck_assert_int_eq(ts_feed_forward_add(&feed_layer, params, "ffn", 4, 6, ts_relu_squared, &error), TS_OK);
-    block = (ts_attention_block){.spec = {.score = TS_SCORE_EUCLIDEAN, .simplex = {.map = &ts_softmax_map}, .gamma = 1}};
+    block =
+        (ts_attention_block){.spec = {.score = TS_SCORE_EUCLIDEAN, .simplex = {.map = &ts_softmax_map}, .gamma = 1}};
     ts_linear *parts[3] = {&block.query, &block.key, &block.value};
     for (int i = 0; i < 3; i++)
-        ck_assert_int_eq(ts_linear_add(parts[i], params, (const char *[]){"query", "key", "value"}[i], 4, 4, true, &error), TS_OK);
+        ck_assert_int_eq(
+            ts_linear_add(parts[i], params, (const char *[]){"query", "key", "value"}[i], 4, 4, true, &error), TS_OK);
     ck_assert_int_eq(ts_params_allocate(params, test_seed(), &error), TS_OK);
 
     ts_real x[24];

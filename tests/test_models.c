@@ -50,8 +50,9 @@ static outcome run_both(const ts_problem *p, int64_t steps) {
         ck_assert_mem_eq(a->labels, b->labels, (size_t)p->n * sizeof(int64_t));
         for (int64_t i = 0; i < p->k * p->d; i++) {
             const double difference = fabs((double)(a->centers[i] - b->centers[i]));
-            ck_assert_msg(difference <= 1e-7 * fmax(1, fabs((double)b->centers[i])), "step %lld, centre entry %lld: %.9g, plain %.9g",
-                          (long long)t + 1, (long long)i, (double)a->centers[i], (double)b->centers[i]);
+            ck_assert_msg(difference <= 1e-7 * fmax(1, fabs((double)b->centers[i])),
+                          "step %lld, centre entry %lld: %.9g, plain %.9g", (long long)t + 1, (long long)i,
+                          (double)a->centers[i], (double)b->centers[i]);
         }
         ck_assert_int_eq(a->converged, b->converged);
         ck_assert_int_eq(a->empty_repairs, b->empty_repairs);
@@ -67,10 +68,10 @@ static outcome run_both(const ts_problem *p, int64_t steps) {
 }
 
 #define ROWS(array) (int64_t)(sizeof(array) / sizeof *(array))
-#define PROBLEM(dims, points_, centers_, policy)                                                                       \
-    (ts_problem) {                                                                                                     \
-        .n = ROWS(points_) / (dims), .d = (dims), .k = ROWS(centers_) / (dims), .points = points_,                     \
-        .centers = centers_, .empty = policy                                                                           \
+#define PROBLEM(dims, points_, centers_, policy)                                                   \
+    (ts_problem) {                                                                                 \
+        .n = ROWS(points_) / (dims), .d = (dims), .k = ROWS(centers_) / (dims), .points = points_, \
+        .centers = centers_, .empty = policy                                                       \
     }
 
 static void expect_labels(const outcome *o, int64_t n, const int64_t *labels) {
@@ -219,7 +220,10 @@ static void fill_points(const grid_cell *cell, uint64_t seed, ts_real *x) {
     const ts_rng rng = {seed, ts_rng_stream("grid"), 0};
     for (int64_t i = 0; i < cell->n * cell->d; i++) {
         const double u = ts_rng_uniform(rng, (uint64_t)i);
-        x[i] = (ts_real)(cell->kind == 0 ? u : cell->kind == 1 ? floor(6 * u) : cell->kind == 2 ? 1e5 + u : floor(2 * u));
+        x[i] = (ts_real)(cell->kind == 0   ? u
+                         : cell->kind == 1 ? floor(6 * u)
+                         : cell->kind == 2 ? 1e5 + u
+                                           : floor(2 * u));
     }
 }
 
@@ -231,11 +235,17 @@ START_TEST(equals_plain_lloyd_on_a_grid) {
         for (int seeding = 0; seeding < 4; seeding++) {
             const uint64_t seed = test_seed() + (uint64_t)(4 * policy + seeding);
             fill_points(cell, seed, x);
-            ck_assert_int_eq(ts_seed_rows((ts_seeding)seeding, cell->n, cell->d, cell->k, x, -1, seed, rows, &error), TS_OK);
+            ck_assert_int_eq(ts_seed_rows((ts_seeding)seeding, cell->n, cell->d, cell->k, x, -1, seed, rows, &error),
+                             TS_OK);
             for (int64_t j = 0; j < cell->k; j++)
                 memcpy(c + j * cell->d, x + rows[j] * cell->d, (size_t)cell->d * sizeof *c);
-            const ts_problem p = {.n = cell->n, .d = cell->d, .k = cell->k, .points = x, .centers = c,
-                                  .empty = (ts_empty_policy)policy, .seed = seed};
+            const ts_problem p = {.n = cell->n,
+                                  .d = cell->d,
+                                  .k = cell->k,
+                                  .points = x,
+                                  .centers = c,
+                                  .empty = (ts_empty_policy)policy,
+                                  .seed = seed};
             run_both(&p, 30);
         }
     free(x);
@@ -410,16 +420,25 @@ END_TEST
 /* A layer of learned blocks: sizes, names, and gradients that reach every parameter. */
 START_TEST(a_learned_layer_trains) {
     ts_definition definition = {.name = "learned", .scheme = TS_SCHEME_ONEHOT};
-    ts_block *blocks[4] = {&definition.cross_points, &definition.self_points, &definition.cross_centers, &definition.self_centers};
+    ts_block *blocks[4] = {&definition.cross_points, &definition.self_points, &definition.cross_centers,
+                           &definition.self_centers};
     for (int i = 0; i < 4; i++)
-        *blocks[i] = (ts_block){.score = TS_SCORE_EUCLIDEAN, .simplex = {.map = &ts_softmax_map}, .gamma = 1, .scaled = true,
-                                .dropout = 0.01, .query = {.learned = true}, .key = {.learned = true}, .value = {.learned = true}};
+        *blocks[i] = (ts_block){.score = TS_SCORE_EUCLIDEAN,
+                                .simplex = {.map = &ts_softmax_map},
+                                .gamma = 1,
+                                .scaled = true,
+                                .dropout = 0.01,
+                                .query = {.learned = true},
+                                .key = {.learned = true},
+                                .value = {.learned = true}};
     ts_transformer model;
     ck_assert_int_eq(ts_transformer_build(&model, &definition, 32, 10, 1, &error), TS_OK);
     ck_assert_int_eq(ts_params_size(model.params), 21672); /* 12 (e^2 + e), e = 42 */
     ts_tape *tape = ts_tape_create(TS_RECORD);
-    ts_tensor *points = ts_constant(tape, TS_SHAPE(2, 20, 42), NULL), *centers = ts_constant(tape, TS_SHAPE(2, 10, 42), NULL);
-    for (int64_t i = 0; i < ts_size(&points->shape); i++) points->data[i] = (ts_real)ts_rng_normal((ts_rng){1, 2, 3}, (uint64_t)i);
+    ts_tensor *points = ts_constant(tape, TS_SHAPE(2, 20, 42), NULL),
+              *centers = ts_constant(tape, TS_SHAPE(2, 10, 42), NULL);
+    for (int64_t i = 0; i < ts_size(&points->shape); i++)
+        points->data[i] = (ts_real)ts_rng_normal((ts_rng){1, 2, 3}, (uint64_t)i);
     for (int64_t i = 0; i < ts_size(&centers->shape); i++) centers->data[i] = points->data[i];
     points = ts_transformer_assign(&model, tape, points, centers, 1);
     centers = ts_transformer_update(&model, tape, points, centers, 1);
@@ -427,7 +446,8 @@ START_TEST(a_learned_layer_trains) {
     for (int i = 0; i < ts_params_count(model.params); i++) {
         const ts_real *grad = ts_params_grad(model.params, i);
         double largest = 0;
-        for (int64_t j = 0; j < ts_size(ts_params_shape(model.params, i)); j++) largest = fmax(largest, fabs((double)grad[j]));
+        for (int64_t j = 0; j < ts_size(ts_params_shape(model.params, i)); j++)
+            largest = fmax(largest, fabs((double)grad[j]));
         ck_assert_msg(largest > 0 && isfinite(largest), "%s has no gradient", ts_params_name(model.params, i));
     }
     ts_tape_free(tape);

@@ -44,7 +44,8 @@ START_TEST(an_op_of_the_users_own) {
 }
 END_TEST
 
-/* ---- the checker itself must catch what it is there for -------------------------------------------------------------- */
+/* ---- the checker itself must catch what it is there for
+ * -------------------------------------------------------------- */
 
 static ts_status same_shape(const ts_node *node, ts_shape *out) {
     *out = node->in[0]->shape;
@@ -52,7 +53,8 @@ static ts_status same_shape(const ts_node *node, ts_shape *out) {
 }
 
 static void square_forward(const ts_node *node) {
-    for (int64_t i = 0; i < ts_size(&node->out->shape); i++) node->out->data[i] = node->in[0]->data[i] * node->in[0]->data[i];
+    for (int64_t i = 0; i < ts_size(&node->out->shape); i++)
+        node->out->data[i] = node->in[0]->data[i] * node->in[0]->data[i];
 }
 
 static double planted_factor; /* of a right gradient's 2 x dy */
@@ -67,8 +69,13 @@ static void square_backward(const ts_node *node) {
 }
 
 static const ts_op_case square_cases[] = {{.label = "plain", .n_in = 1, .in = {TS_DIMS(2, 3)}}, {.label = NULL}};
-static const ts_op planted = {.name = "planted", .min_in = 1, .max_in = 1, .shape = same_shape,
-                              .forward = square_forward, .backward = square_backward, .cases = square_cases};
+static const ts_op planted = {.name = "planted",
+                              .min_in = 1,
+                              .max_in = 1,
+                              .shape = same_shape,
+                              .forward = square_forward,
+                              .backward = square_backward,
+                              .cases = square_cases};
 
 static ts_status check_planted(double factor, bool overwrite, bool nan) {
     ts_gradcheck_report report;

@@ -18,8 +18,9 @@ START_TEST(float_agrees_with_double) {
         const double tolerance = op->cases[test].float_tolerance > 0 ? op->cases[test].float_tolerance : 2e-5;
         for (int64_t i = 0; i < n; i++) {
             const double error = fabs(in_float[i] - in_double[i]) / fmax(1, fabs(in_double[i]));
-            ck_assert_msg(error <= tolerance || in_float[i] == in_double[i], "%s, case '%s', number %lld: %.9g, in double %.17g",
-                          op->name, op->cases[test].label, (long long)i, in_float[i], in_double[i]);
+            ck_assert_msg(error <= tolerance || in_float[i] == in_double[i],
+                          "%s, case '%s', number %lld: %.9g, in double %.17g", op->name, op->cases[test].label,
+                          (long long)i, in_float[i], in_double[i]);
             compared++;
         }
     }

@@ -12,7 +12,8 @@ static ts_rescaling fit(ts_scaling scaling, int64_t n, int64_t d, const double *
     return r;
 }
 
-/* Applies the scaling to the table and back, and expects the points and, to the precision of ts_real, the table again. */
+/* Applies the scaling to the table and back, and expects the points and, to the precision of ts_real, the table again.
+ */
 static void expect_points(ts_scaling scaling, int64_t n, int64_t d, const double *table, const double *expected) {
     ts_rescaling r = fit(scaling, n, d, table);
     ts_real points[64];

@@ -25,7 +25,8 @@ START_TEST(philox_known_answers) {
 END_TEST
 
 START_TEST(streams_are_independent) {
-    const ts_rng a = {1, ts_rng_stream("a"), 0}, b = {1, ts_rng_stream("b"), 0}, later = {1, a.stream, 1}, other = {2, a.stream, 0};
+    const ts_rng a = {1, ts_rng_stream("a"), 0}, b = {1, ts_rng_stream("b"), 0}, later = {1, a.stream, 1},
+                 other = {2, a.stream, 0};
     ck_assert_uint_eq(ts_rng_bits(a, 7), ts_rng_bits(a, 7));
     ck_assert_uint_ne(ts_rng_bits(a, 7), ts_rng_bits(a, 8));
     ck_assert_uint_ne(ts_rng_bits(a, 7), ts_rng_bits(b, 7));

@@ -28,75 +28,76 @@ int64_t ts_row_start(const ts_runs *runs, int i, int64_t row);
 size_t ts_binary_scratch(const ts_node *node);
 
 /* Runs `body` for every element: index i of the output, values a and b of the operands. */
-#define TS_RUN_LOOP(body)\
-    const ts_runs runs = ts_runs_of(node);\
-    const int64_t n_runs = runs.rows * runs.runs_per_row;\
-    const int64_t step_a = runs.step[0][TS_MAX_RANK - 1], step_b = runs.step[1][TS_MAX_RANK - 1];\
-    _Pragma("omp parallel for if (runs.rows * runs.length > TS_PARALLEL_CUTOFF)")\
-    for (int64_t run = 0; run < n_runs; run++) {\
-        const int64_t row = run / runs.runs_per_row, from = run % runs.runs_per_row * TS_RUN;\
-        const int64_t to = runs.length - from < TS_RUN ? runs.length : from + TS_RUN, first = row * runs.length;\
-        const ts_real *pa = node->in[0]->data + ts_row_start(&runs, 0, row);\
-        const ts_real *pb = node->in[1]->data + ts_row_start(&runs, 1, row);\
-        _Pragma("omp simd") for (int64_t c = from; c < to; c++) {\
-            const ts_real a = pa[c * step_a], b = pb[c * step_b];\
-            const int64_t i = first + c;\
-            (void)a, (void)b;\
-            body;\
-        }\
+#define TS_RUN_LOOP(body)                                                                                             \
+    const ts_runs runs = ts_runs_of(node);                                                                            \
+    const int64_t n_runs = runs.rows * runs.runs_per_row;                                                             \
+    const int64_t step_a = runs.step[0][TS_MAX_RANK - 1], step_b = runs.step[1][TS_MAX_RANK - 1];                     \
+    _Pragma("omp parallel for if (runs.rows * runs.length > TS_PARALLEL_CUTOFF)") for (int64_t run = 0; run < n_runs; \
+                                                                                       run++) {                       \
+        const int64_t row = run / runs.runs_per_row, from = run % runs.runs_per_row * TS_RUN;                         \
+        const int64_t to = runs.length - from < TS_RUN ? runs.length : from + TS_RUN, first = row * runs.length;      \
+        const ts_real *pa = node->in[0]->data + ts_row_start(&runs, 0, row);                                          \
+        const ts_real *pb = node->in[1]->data + ts_row_start(&runs, 1, row);                                          \
+        _Pragma("omp simd") for (int64_t c = from; c < to; c++) {                                                     \
+            const ts_real a = pa[c * step_a], b = pb[c * step_b];                                                     \
+            const int64_t i = first + c;                                                                              \
+            (void)a, (void)b;                                                                                         \
+            body;                                                                                                     \
+        }                                                                                                             \
     }
 
-#define TS_BINARY_FORWARD(name, f)                                                                                     \
-    static void name(const ts_node *node) {                                                                            \
-        ts_real *y = node->out->data;                                                                                  \
-        TS_RUN_LOOP(y[i] = (ts_real)(f))                                                                          \
+#define TS_BINARY_FORWARD(name, f)          \
+    static void name(const ts_node *node) { \
+        ts_real *y = node->out->data;       \
+        TS_RUN_LOOP(y[i] = (ts_real)(f))    \
     }
 
-#define TS_BINARY_GRADIENT(name, operand, g)                                                                           \
-    static void name(const ts_node *node) {                                                                            \
-        const ts_tensor *in = node->in[operand];                                                                       \
-        if (in->grad == NULL) return;                                                                                  \
-        const ts_real *dout = node->out->grad;                                                                         \
-        if (ts_shape_equal(&in->shape, &node->out->shape)) {                                                           \
-            ts_real *d = in->grad;                                                                                     \
-            TS_RUN_LOOP(const ts_real dy = dout[i]; d[i] += (ts_real)(g))                                    \
-        } else {                                                                                                       \
-            ts_real *d = node->scratch;                                                                                \
-            TS_RUN_LOOP(const ts_real dy = dout[i]; d[i] = (ts_real)(g))                                     \
-            ts_sum_to_shape(&node->out->shape, d, &in->shape, in->grad);                                               \
-        }                                                                                                              \
+#define TS_BINARY_GRADIENT(name, operand, g)                              \
+    static void name(const ts_node *node) {                               \
+        const ts_tensor *in = node->in[operand];                          \
+        if (in->grad == NULL) return;                                     \
+        const ts_real *dout = node->out->grad;                            \
+        if (ts_shape_equal(&in->shape, &node->out->shape)) {              \
+            ts_real *d = in->grad;                                        \
+            TS_RUN_LOOP(const ts_real dy = dout[i]; d[i] += (ts_real)(g)) \
+        } else {                                                          \
+            ts_real *d = node->scratch;                                   \
+            TS_RUN_LOOP(const ts_real dy = dout[i]; d[i] = (ts_real)(g))  \
+            ts_sum_to_shape(&node->out->shape, d, &in->shape, in->grad);  \
+        }                                                                 \
     }
 
-#define TS_BINARY_BACKWARD(name, ga, gb)                                                                               \
-    TS_BINARY_GRADIENT(name##_a, 0, ga)                                                                                \
-    TS_BINARY_GRADIENT(name##_b, 1, gb)                                                                                \
-    static void name(const ts_node *node) {                                                                            \
-        name##_a(node);                                                                                                \
-        name##_b(node);                                                                                                \
+#define TS_BINARY_BACKWARD(name, ga, gb)    \
+    TS_BINARY_GRADIENT(name##_a, 0, ga)     \
+    TS_BINARY_GRADIENT(name##_b, 1, gb)     \
+    static void name(const ts_node *node) { \
+        name##_a(node);                     \
+        name##_b(node);                     \
     }
 
 /* The descriptor and the wrapper of a broadcasting op whose file defines forward, backward and cases. */
-#define TS_BINARY_OP(op_name)                                                                                          \
-    const ts_op ts_op_##op_name = {.name = #op_name,                                                                   \
-                                   .min_in = 2,                                                                        \
-                                   .max_in = 2,                                                                        \
-                                   .shape = ts_shape_broadcast,                                                        \
-                                   .scratch = ts_binary_scratch,                                                       \
-                                   .forward = forward,                                                                 \
-                                   .backward = backward,                                                               \
+#define TS_BINARY_OP(op_name)                                    \
+    const ts_op ts_op_##op_name = {.name = #op_name,             \
+                                   .min_in = 2,                  \
+                                   .max_in = 2,                  \
+                                   .shape = ts_shape_broadcast,  \
+                                   .scratch = ts_binary_scratch, \
+                                   .forward = forward,           \
+                                   .backward = backward,         \
                                    .cases = cases};
 
 /* Cases every broadcasting op is tested on. */
-#define TS_BROADCAST_CASES(low, high)                                                                                  \
-    {"same", 2, {TS_DIMS(3, 4), TS_DIMS(3, 4)}, NULL, low, high, 0, 0},                                              \
-        {"scalars", 2, {TS_NO_DIMS, TS_NO_DIMS}, NULL, low, high, 0, 0},                                                 \
-        {"row", 2, {TS_DIMS(3, 4), TS_DIMS(1, 4)}, NULL, low, high, 0, 0},                                           \
-        {"lower rank", 2, {TS_DIMS(4), TS_DIMS(2, 3, 4)}, NULL, low, high, 0, 0},                                    \
-        {"both stretch", 2, {TS_DIMS(2, 1, 3), TS_DIMS(4, 1)}, NULL, low, high, 0, 0},                               \
-        {"scalar and tensor", 2, {TS_NO_DIMS, TS_DIMS(2, 2, 2, 3)}, NULL, low, high, 0, 0},                            \
-        {"rank 4", 2, {TS_DIMS(2, 1, 3, 1), TS_DIMS(1, 4, 1, 5)}, NULL, low, high, 0, 0},                            \
-        {"wide", 2, {TS_DIMS(3, 150), TS_DIMS(150)}, NULL, low, high, 0, 0},                                         \
-        {"empty", 2, {TS_DIMS(1, 3), TS_DIMS(0, 3)}, NULL, low, high, 0, 0},                                         \
-        {"mismatch", 2, {TS_DIMS(2, 3), TS_DIMS(2, 4)}, NULL, low, high, TS_CASE_REFUSED, 0}
+#define TS_BROADCAST_CASES(low, high)                                                       \
+    {"same", 2, {TS_DIMS(3, 4), TS_DIMS(3, 4)}, NULL, low, high, 0, 0},                     \
+        {"scalars", 2, {TS_NO_DIMS, TS_NO_DIMS}, NULL, low, high, 0, 0},                    \
+        {"row", 2, {TS_DIMS(3, 4), TS_DIMS(1, 4)}, NULL, low, high, 0, 0},                  \
+        {"lower rank", 2, {TS_DIMS(4), TS_DIMS(2, 3, 4)}, NULL, low, high, 0, 0},           \
+        {"both stretch", 2, {TS_DIMS(2, 1, 3), TS_DIMS(4, 1)}, NULL, low, high, 0, 0},      \
+        {"scalar and tensor", 2, {TS_NO_DIMS, TS_DIMS(2, 2, 2, 3)}, NULL, low, high, 0, 0}, \
+        {"rank 4", 2, {TS_DIMS(2, 1, 3, 1), TS_DIMS(1, 4, 1, 5)}, NULL, low, high, 0, 0},   \
+        {"wide", 2, {TS_DIMS(3, 150), TS_DIMS(150)}, NULL, low, high, 0, 0},                \
+        {"empty", 2, {TS_DIMS(1, 3), TS_DIMS(0, 3)}, NULL, low, high, 0, 0}, {              \
+        "mismatch", 2, {TS_DIMS(2, 3), TS_DIMS(2, 4)}, NULL, low, high, TS_CASE_REFUSED, 0  \
+    }
 
 #endif

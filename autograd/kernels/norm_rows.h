@@ -28,8 +28,8 @@ static inline ts_status ts_norm_shape(const ts_node *node, ts_shape *out) {
     char text[TS_SHAPE_TEXT];
     if (x->rank == 0) return ts_refuse(node, TS_ERROR_SHAPE, "a scalar has no coordinates");
     const int64_t width = ts_cols(x);
-    if (range->count < 1) return ts_refuse(node, TS_ERROR_SHAPE, "%lld coordinates: at least 1 is normalised",
-                                           (long long)range->count);
+    if (range->count < 1)
+        return ts_refuse(node, TS_ERROR_SHAPE, "%lld coordinates: at least 1 is normalised", (long long)range->count);
     if (range->first < 0 || range->first > width || range->count > width - range->first)
         return ts_refuse(node, TS_ERROR_SHAPE, "%lld coordinates from %lld on do not lie in the last axis, 0 to %lld",
                          (long long)range->count, (long long)range->first, (long long)width - 1);

@@ -15,9 +15,17 @@
 #define TS_REAL_MAX FLT_MAX
 #endif
 
-static inline ts_real r_exp(ts_real x) { return TS_REAL_FN(exp)(x); }
-static inline ts_real r_log(ts_real x) { return TS_REAL_FN(log)(x); }
-static inline ts_real r_sqrt(ts_real x) { return TS_REAL_FN(sqrt)(x); }
-static inline ts_real r_tanh(ts_real x) { return TS_REAL_FN(tanh)(x); }
+static inline ts_real r_exp(ts_real x) {
+    return TS_REAL_FN(exp)(x);
+}
+static inline ts_real r_log(ts_real x) {
+    return TS_REAL_FN(log)(x);
+}
+static inline ts_real r_sqrt(ts_real x) {
+    return TS_REAL_FN(sqrt)(x);
+}
+static inline ts_real r_tanh(ts_real x) {
+    return TS_REAL_FN(tanh)(x);
+}
 
 #endif

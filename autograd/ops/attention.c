@@ -130,8 +130,7 @@ static void score_strip(const ts_node *node, const sizes *z, const workspace *w,
     for (int64_t j = 0; j < z->m; j += PANEL) {
         const int64_t width = z->m - j < PANEL ? z->m - j : PANEL;
         for (int64_t c = 0; c < z->e; c++)
-            for (int64_t l = 0; l < PANEL; l++)
-                w->panel[c * PANEL + l] = l < width ? (double)k[(j + l) * z->e + c] : 0;
+            for (int64_t l = 0; l < PANEL; l++) w->panel[c * PANEL + l] = l < width ? (double)k[(j + l) * z->e + c] : 0;
         score_panel(spec->score, spec->gamma, rows, z->e, q, w->panel, width, w->scores + j, z->m);
     }
 }
@@ -258,7 +257,8 @@ static void backward_batch(const ts_node *node, const sizes *z, const workspace 
             const attention_row row = weigh_row(node, z, w, batch * z->n + first + r, w->scores + r * z->m);
             if (row.count == 0) continue;
             backward_values(node, z, w, &row);
-            if (spec->simplex.map->backward == NULL || (node->in[0]->grad == NULL && node->in[1]->grad == NULL)) continue;
+            if (spec->simplex.map->backward == NULL || (node->in[0]->grad == NULL && node->in[1]->grad == NULL))
+                continue;
             spec->simplex.map->backward(&row.simplex, w->row, w->weights, row.z, w->dp, w->ds);
             backward_scores(node, z, w, &row);
         }
@@ -276,12 +276,17 @@ static void backward(const ts_node *node) {
 
 /* ---- cases --------------------------------------------------------------------------------------------------- */
 
-#define SPEC(s, m, p, g, d)                                                                                            \
-    &(const ts_attention_spec) {                                                                                       \
-        .score = TS_SCORE_##s, .simplex = {.map = &ts_##m##_map, .parameter = p, .rng = {7, 8, 9}}, .gamma = g,        \
-        .dropout = d, .dropout_rng = {1, 2, 3}                                                                         \
+#define SPEC(s, m, p, g, d)                                                                                     \
+    &(const ts_attention_spec) {                                                                                \
+        .score = TS_SCORE_##s, .simplex = {.map = &ts_##m##_map, .parameter = p, .rng = {7, 8, 9}}, .gamma = g, \
+        .dropout = d, .dropout_rng = {                                                                          \
+            1,                                                                                                  \
+            2,                                                                                                  \
+            3                                                                                                   \
+        }                                                                                                       \
     }
-#define QKV(n, m, e, f) {TS_DIMS(2, n, e), TS_DIMS(2, m, e), TS_DIMS(2, m, f)}
+#define QKV(n, m, e, f) \
+    { TS_DIMS(2, n, e), TS_DIMS(2, m, e), TS_DIMS(2, m, f) }
 
 static const ts_op_case cases[] = {
     {"dot softmax", 3, QKV(3, 4, 5, 2), SPEC(DOT, softmax, 0, 0.5, 0), 0, 0, 0, 0},
@@ -294,13 +299,55 @@ static const ts_op_case cases[] = {
     {"straight through", 3, QKV(3, 4, 2, 2), SPEC(DOT, gumbel_hardmax, 0.7, 1, 0), 0, 0, TS_CASE_SURROGATE, 0},
     {"dropout", 3, QKV(3, 40, 5, 2), SPEC(EUCLIDEAN, softmax, 0, 0.3, 0.4), 0, 0, 0, 0},
     {"rank 2", 3, {TS_DIMS(17, 3), TS_DIMS(19, 3), TS_DIMS(19, 1)}, SPEC(DOT, softmax, 0, 1, 0), 0, 0, 0, 0},
-    {"rank 4", 3, {TS_DIMS(2, 2, 1, 3), TS_DIMS(2, 2, 2, 3), TS_DIMS(2, 2, 2, 2)}, SPEC(DOT, softmax, 0, 1, 0), 0, 0, 0, 0},
+    {"rank 4",
+     3,
+     {TS_DIMS(2, 2, 1, 3), TS_DIMS(2, 2, 2, 3), TS_DIMS(2, 2, 2, 2)},
+     SPEC(DOT, softmax, 0, 1, 0),
+     0,
+     0,
+     0,
+     0},
     {"no keys", 3, QKV(3, 0, 2, 2), SPEC(DOT, softmax, 0, 1, 0), 0, 0, 0, 0},
-    {"mask of ones", 4, {TS_DIMS(3, 2), TS_DIMS(4, 2), TS_DIMS(4, 2), TS_DIMS(3, 4)}, SPEC(DOT, softmax, 0, 1, 0), 0.5, 2, 0, 0},
-    {"widths differ", 3, {TS_DIMS(3, 2), TS_DIMS(4, 3), TS_DIMS(4, 2)}, SPEC(DOT, softmax, 0, 1, 0), 0, 0, TS_CASE_REFUSED, 0},
-    {"numbers differ", 3, {TS_DIMS(3, 2), TS_DIMS(4, 2), TS_DIMS(5, 2)}, SPEC(DOT, softmax, 0, 1, 0), 0, 0, TS_CASE_REFUSED, 0},
-    {"batches differ", 3, {TS_DIMS(2, 3, 2), TS_DIMS(3, 4, 2), TS_DIMS(3, 4, 2)}, SPEC(DOT, softmax, 0, 1, 0), 0, 0, TS_CASE_REFUSED, 0},
-    {"mask's shape", 4, {TS_DIMS(3, 2), TS_DIMS(4, 2), TS_DIMS(4, 2), TS_DIMS(4, 3)}, SPEC(DOT, softmax, 0, 1, 0), 0, 0, TS_CASE_REFUSED, 0},
+    {"mask of ones",
+     4,
+     {TS_DIMS(3, 2), TS_DIMS(4, 2), TS_DIMS(4, 2), TS_DIMS(3, 4)},
+     SPEC(DOT, softmax, 0, 1, 0),
+     0.5,
+     2,
+     0,
+     0},
+    {"widths differ",
+     3,
+     {TS_DIMS(3, 2), TS_DIMS(4, 3), TS_DIMS(4, 2)},
+     SPEC(DOT, softmax, 0, 1, 0),
+     0,
+     0,
+     TS_CASE_REFUSED,
+     0},
+    {"numbers differ",
+     3,
+     {TS_DIMS(3, 2), TS_DIMS(4, 2), TS_DIMS(5, 2)},
+     SPEC(DOT, softmax, 0, 1, 0),
+     0,
+     0,
+     TS_CASE_REFUSED,
+     0},
+    {"batches differ",
+     3,
+     {TS_DIMS(2, 3, 2), TS_DIMS(3, 4, 2), TS_DIMS(3, 4, 2)},
+     SPEC(DOT, softmax, 0, 1, 0),
+     0,
+     0,
+     TS_CASE_REFUSED,
+     0},
+    {"mask's shape",
+     4,
+     {TS_DIMS(3, 2), TS_DIMS(4, 2), TS_DIMS(4, 2), TS_DIMS(4, 3)},
+     SPEC(DOT, softmax, 0, 1, 0),
+     0,
+     0,
+     TS_CASE_REFUSED,
+     0},
     {"gamma", 3, QKV(3, 4, 2, 2), SPEC(DOT, softmax, 0, -1, 0), 0, 0, TS_CASE_REFUSED, 0},
     {"alpha", 3, QKV(3, 4, 2, 2), SPEC(DOT, normmax, 1, 1, 0), 0, 0, TS_CASE_REFUSED, 0},
     {"probability", 3, QKV(3, 4, 2, 2), SPEC(DOT, softmax, 0, 1, 1.5), 0, 0, TS_CASE_REFUSED, 0},

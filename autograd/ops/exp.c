@@ -3,7 +3,7 @@
 #include "../ops.h"
 
 TS_UNARY_FORWARD(forward, r_exp(x), int)
-TS_UNARY_BACKWARD(backward, y * dy, int)
+TS_UNARY_BACKWARD(backward, y *dy, int)
 
 static const ts_op_case cases[] = {TS_UNARY_CASES(0, 0, NULL), {.label = NULL}};
 

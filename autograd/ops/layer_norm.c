@@ -13,8 +13,12 @@ static void backward(const ts_node *node) {
     ts_norm_backward(node, true);
 }
 
-#define RANGE(f, n, e) &(const ts_norm_range){.first = f, .count = n, .eps = e}
-#define INPUTS(n, ...) {TS_DIMS(__VA_ARGS__), TS_DIMS(n), TS_DIMS(n)}
+#define RANGE(f, n, e)                   \
+    &(const ts_norm_range) {             \
+        .first = f, .count = n, .eps = e \
+    }
+#define INPUTS(n, ...) \
+    { TS_DIMS(__VA_ARGS__), TS_DIMS(n), TS_DIMS(n) }
 
 static const ts_op_case cases[] = {
     {"whole rows", 3, INPUTS(5, 3, 5), RANGE(0, 5, 1e-5), 0, 0, 0, 0},

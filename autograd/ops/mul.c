@@ -2,8 +2,8 @@
 #include "../kernels/binary.h"
 #include "../ops.h"
 
-TS_BINARY_FORWARD(forward, a * b)
-TS_BINARY_BACKWARD(backward, b * dy, a * dy)
+TS_BINARY_FORWARD(forward, a *b)
+TS_BINARY_BACKWARD(backward, b *dy, a *dy)
 
 static const ts_op_case cases[] = {TS_BROADCAST_CASES(-2, 2), {.label = NULL}};
 

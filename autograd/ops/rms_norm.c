@@ -11,7 +11,10 @@ static void backward(const ts_node *node) {
     ts_norm_backward(node, false);
 }
 
-#define RANGE(f, n, e) &(const ts_norm_range){.first = f, .count = n, .eps = e}
+#define RANGE(f, n, e)                   \
+    &(const ts_norm_range) {             \
+        .first = f, .count = n, .eps = e \
+    }
 
 static const ts_op_case cases[] = {
     {"whole rows", 2, {TS_DIMS(3, 5), TS_DIMS(5)}, RANGE(0, 5, 1e-5), 0, 0, 0, 0},

@@ -114,11 +114,14 @@ static void backward(const ts_node *node) {
 
 /* ---- cases --------------------------------------------------------------------------------------------------- */
 
-#define ATTR(m, p, a)                                                                                                  \
-    &(const attributes) {                                                                                              \
-        .spec = {.map = &ts_##m##_map, .parameter = p, .rng = {7, 8, 9}}, .axis = a                                    \
+#define ATTR(m, p, a)                                                               \
+    &(const attributes) {                                                           \
+        .spec = {.map = &ts_##m##_map, .parameter = p, .rng = {7, 8, 9}}, .axis = a \
     }
-#define NO_MAP &(const attributes){.axis = 0}
+#define NO_MAP            \
+    &(const attributes) { \
+        .axis = 0         \
+    }
 
 static const ts_op_case cases[] = {
     {"softmax, last axis", 1, {TS_DIMS(3, 5)}, ATTR(softmax, 0, -1), 0, 0, 0, 0},

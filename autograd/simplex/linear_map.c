@@ -33,8 +33,7 @@ static void backward(const ts_simplex_row *row, const double *s, const double *w
     for (int64_t i = 0; i < row->n; i++) defined = defined || w[i] != 0;
     const bool constant = max == INFINITY || !defined;
     const double mean = ts_row_inner(row->n, w, z, dp);
-    for (int64_t i = 0; i < row->n; i++)
-        ds[i] = constant || s[i] == -INFINITY ? 0 : (dp[i] - mean) / z * scale;
+    for (int64_t i = 0; i < row->n; i++) ds[i] = constant || s[i] == -INFINITY ? 0 : (dp[i] - mean) / z * scale;
 }
 
 const ts_simplex ts_linear_map = {.name = "linear", .forward = forward, .backward = backward};
