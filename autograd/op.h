@@ -6,11 +6,16 @@
 #ifndef TS_OP_H
 #define TS_OP_H
 
+#include <limits.h>
+
 #include "rng.h"
 #include "status.h"
 #include "tensor.h"
 
 struct ts_op;
+
+/* As an axis: all of them. */
+#define TS_ALL_AXES INT_MIN
 
 /* One application of an op: a node of the tape. */
 typedef struct ts_node {

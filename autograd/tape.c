@@ -79,21 +79,10 @@ void *ts_tape_take(ts_tape *tape, size_t bytes) {
 
 /* ---- tensors ------------------------------------------------------------------------------------------------- */
 
-static bool shape_is_valid(const ts_shape *shape) {
-    if (shape->rank < 0 || shape->rank > TS_MAX_RANK) return false;
-    int64_t size = 1;
-    for (int a = 0; a < shape->rank; a++) {
-        const int64_t n = shape->dim[a];
-        if (n < 0 || (n > 0 && size > INT64_MAX / 16 / n)) return false; /* 16 bytes an element cannot overflow */
-        size *= n;
-    }
-    return true;
-}
-
 /* A tensor around `data`, or around memory of the tape when data is NULL. NULL after a failure. */
 static ts_tensor *tensor_create(ts_tape *tape, ts_shape shape, ts_real *data) {
     char text[TS_SHAPE_TEXT];
-    if (!shape_is_valid(&shape)) {
+    if (!ts_shape_is_valid(&shape)) {
         ts_fail(tape, TS_ERROR_SHAPE, "%s is not a shape", ts_shape_text(&shape, text));
         return NULL;
     }
@@ -120,11 +109,8 @@ ts_tensor *ts_borrow(ts_tape *tape, ts_shape shape, const ts_real *data) {
 ts_tensor *ts_constant(ts_tape *tape, ts_shape shape, const ts_real *values) {
     ts_tensor *t = ts_leaf(tape, shape, NULL, NULL);
     if (t == &tape->failed) return t;
-    const size_t bytes = (size_t)ts_size(&shape) * sizeof *values;
-    if (values != NULL)
-        memcpy(t->data, values, bytes);
-    else
-        memset(t->data, 0, bytes);
+    memset(t->data, 0, (size_t)ts_size(&shape) * sizeof *values);
+    if (values != NULL) memcpy(t->data, values, (size_t)ts_size(&shape) * sizeof *values);
     return t;
 }
 
@@ -215,10 +201,9 @@ static bool reach_inputs(ts_tape *tape, const ts_node *node) {
 
 ts_status ts_backward_from(ts_tape *tape, ts_tensor *out, const ts_real *upstream) {
     if (tape->error.status != TS_OK) return tape->error.status;
-    if (!out->wants_grad) {
-        ts_fail(tape, TS_ERROR_USAGE, "backward: the tensor was not computed from a variable or parameter");
-        return TS_ERROR_USAGE;
-    }
+    if (!out->wants_grad)
+        return ts_error_set(&tape->error, TS_ERROR_USAGE,
+                            "backward: the tensor was not computed from a variable or parameter");
     for (ts_node *node = tape->last; node != NULL; node = node->previous) {
         node->out->reached = false;
         for (int i = 0; i < node->n_in; i++) node->in[i]->reached = false;

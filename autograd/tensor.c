@@ -32,3 +32,14 @@ const char *ts_shape_text(const ts_shape *shape, char text[TS_SHAPE_TEXT]) {
     snprintf(text + used, TS_SHAPE_TEXT - used, "]");
     return text;
 }
+
+bool ts_shape_is_valid(const ts_shape *shape) {
+    if (shape->rank < 0 || shape->rank > TS_MAX_RANK) return false;
+    int64_t size = 1;
+    for (int a = 0; a < shape->rank; a++) {
+        const int64_t n = shape->dim[a];
+        if (n < 0 || (n > 0 && size > INT64_MAX / 16 / n)) return false; /* 16 bytes an element cannot overflow */
+        size *= n;
+    }
+    return true;
+}

@@ -48,6 +48,8 @@ typedef struct ts_tensor {
 
 /* Number of elements; 1 for a scalar. */
 int64_t ts_size(const ts_shape *shape);
+/* Rank 0 to TS_MAX_RANK, no negative length, and a size in bytes that fits. */
+bool ts_shape_is_valid(const ts_shape *shape);
 bool ts_shape_equal(const ts_shape *a, const ts_shape *b);
 
 /* The last axis, 1 for a scalar; and the product of all axes before it. */

@@ -1,6 +1,5 @@
 #include "axis.h"
 
-#include "../ops.h"
 #include "parallel.h"
 
 ts_status ts_axis_number(const ts_node *node, const ts_shape *shape, int axis, int *number) {
