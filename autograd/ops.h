@@ -11,13 +11,13 @@
 #include "tape.h"
 
 /* The list: name of the descriptor ts_op_NAME. A new built-in op is one more entry. */
-#define TS_OPS(X)                                                                                                     \
-    X(add)                                                                                                            \
-    X(sub)                                                                                                            \
-    X(mul) X(div) X(neg) X(scale) X(exp) X(log) X(sqrt) X(square) X(sigmoid) X(tanh) X(relu) X(relu_squared) X(clamp) \
-        X(matmul) X(sum) X(mean) X(min) X(max) X(logsumexp) X(simplex_map) X(log_softmax) X(rms_norm) X(layer_norm)   \
-            X(dropout) X(squared_distances) X(distances) X(concat) X(slice) X(reshape) X(transpose) X(broadcast_to)   \
-                X(gather_rows) X(attention)
+/* clang-format off */
+#define TS_OPS(X)                                                                                                      \
+    X(add) X(sub) X(mul) X(div) X(neg) X(scale) X(exp) X(log) X(sqrt) X(square) X(sigmoid) X(tanh) X(relu)             \
+    X(relu_squared) X(clamp) X(matmul) X(sum) X(mean) X(min) X(max) X(logsumexp) X(simplex_map) X(log_softmax)         \
+    X(rms_norm) X(layer_norm) X(dropout) X(squared_distances) X(distances) X(concat) X(slice) X(reshape) X(transpose)  \
+    X(broadcast_to) X(gather_rows) X(attention)
+/* clang-format on */
 
 #define TS_DECLARE_OP(name) extern const ts_op ts_op_##name;
 TS_OPS(TS_DECLARE_OP)

@@ -11,7 +11,7 @@
 #include "../kernels/parallel.h"
 #include "../ops.h"
 
-enum { PANEL = 16, STRIP_ROWS = 64, STRIP_SCORES = 65536 };
+enum { PANEL = 16, STRIP_ROWS = 64, STRIP_SCORES = 1 << 21 };
 
 typedef struct sizes {
     int64_t batches, n, m, e, f; /* q [batches,n,e], k [batches,m,e], v [batches,m,f] */
@@ -21,13 +21,13 @@ typedef struct sizes {
 /* One thread's workspace. */
 typedef struct workspace {
     double *scores;  /* [strip, m] */
-    double *row;     /* [m] the scores that the mask leaves */
     double *weights; /* [m] */
-    double *dp, *ds; /* [m] */
     double *work;    /* [work_rows, m] */
     double *sum;     /* [max(e, f)] */
     double *panel;   /* [e, PANEL] */
-    int64_t *index;  /* [m] the keys that the mask leaves */
+    double *left;    /* [m] the scores that the mask leaves, and */
+    int64_t *index;  /* [m] the keys they belong to; both only with a mask */
+    double *dp, *ds; /* [m] only when a gradient may be asked */
 } workspace;
 
 static sizes sizes_of(const ts_node *node) {
@@ -41,11 +41,15 @@ static sizes sizes_of(const ts_node *node) {
     return z;
 }
 
+static bool has_mask(const ts_node *node) {
+    return node->n_in == 4;
+}
+
 static size_t workspace_doubles(const ts_node *node, const sizes *z) {
     const ts_attention_spec *spec = node->attr;
-    const int64_t widest = z->e > z->f ? z->e : z->f;
-    const int64_t rows = z->strip + 5 + spec->simplex.map->work_rows;
-    return (size_t)(rows * z->m + widest + z->e * PANEL);
+    const int64_t rows =
+        z->strip + 1 + spec->simplex.map->work_rows + (has_mask(node) ? 2 : 0) + (node->out->wants_grad ? 2 : 0);
+    return (size_t)(rows * z->m + (z->e > z->f ? z->e : z->f) + z->e * PANEL);
 }
 
 static size_t scratch(const ts_node *node) {
@@ -55,16 +59,18 @@ static size_t scratch(const ts_node *node) {
 
 static workspace workspace_of(const ts_node *node, const sizes *z) {
     const ts_attention_spec *spec = node->attr;
-    double *at = (double *)node->scratch + workspace_doubles(node, z) * (size_t)ts_thread();
-    workspace w = {.scores = at};
-    w.row = w.scores + z->strip * z->m;
-    w.weights = w.row + z->m;
-    w.dp = w.weights + z->m;
-    w.ds = w.dp + z->m;
-    w.index = (int64_t *)(w.ds + z->m);
-    w.work = w.ds + 2 * z->m;
+    workspace w = {.scores = (double *)node->scratch + workspace_doubles(node, z) * (size_t)ts_thread()};
+    w.weights = w.scores + z->strip * z->m;
+    w.work = w.weights + z->m;
     w.sum = w.work + spec->simplex.map->work_rows * z->m;
     w.panel = w.sum + (z->e > z->f ? z->e : z->f);
+    double *end = w.panel + z->e * PANEL;
+    if (has_mask(node)) {
+        w.left = end;
+        w.index = (int64_t *)(end + z->m);
+        end += 2 * z->m;
+    }
+    if (node->out->wants_grad) w.dp = end, w.ds = end + z->m;
     return w;
 }
 
@@ -135,30 +141,43 @@ static void score_strip(const ts_node *node, const sizes *z, const workspace *w,
     }
 }
 
-/* A row of attention: keys index[0..count-1] have weights weights[]/z. */
+/* A row of attention: its l-th key, of `count`, is key_of(w, l) and has the weight weights[l]/z. */
 typedef struct attention_row {
     int64_t at; /* batch * n + i */
     int64_t count;
+    const double *scores;
     double z;
     ts_simplex_row simplex;
 } attention_row;
 
+static inline int64_t key_of(const workspace *w, int64_t l) {
+    return w->index == NULL ? l : w->index[l];
+}
+
+static int64_t keep_unmasked(const workspace *w, int64_t m, const ts_real *mask, const double *scores) {
+    int64_t count = 0;
+    for (int64_t j = 0; j < m; j++)
+        if (mask[j] != 0) {
+            w->index[count] = j;
+            w->left[count++] = scores[j];
+        }
+    return count;
+}
+
 static attention_row weigh_row(const ts_node *node, const sizes *z, const workspace *w, int64_t at,
                                const double *scores) {
     const ts_attention_spec *spec = node->attr;
-    const ts_real *mask = node->n_in == 4 ? node->in[3]->data + at * z->m : NULL;
-    attention_row row = {.at = at, .z = 1};
-    for (int64_t j = 0; j < z->m; j++)
-        if (mask == NULL || mask[j] != 0) {
-            w->index[row.count] = j;
-            w->row[row.count++] = scores[j];
-        }
+    attention_row row = {.at = at, .count = z->m, .scores = scores, .z = 1};
+    if (has_mask(node)) {
+        row.count = keep_unmasked(w, z->m, node->in[3]->data + at * z->m, scores);
+        row.scores = w->left;
+    }
     row.simplex = (ts_simplex_row){.parameter = spec->simplex.parameter,
                                    .rng = spec->simplex.rng,
                                    .first = (uint64_t)(at * z->m),
                                    .n = row.count,
                                    .work = w->work};
-    if (row.count > 0) row.z = spec->simplex.map->forward(&row.simplex, w->row, w->weights);
+    if (row.count > 0) row.z = spec->simplex.map->forward(&row.simplex, row.scores, w->weights);
     return row;
 }
 
@@ -181,7 +200,7 @@ static void forward_row(const ts_node *node, const sizes *z, const workspace *w,
     ts_real *y = node->out->data + row->at * z->f;
     memset(w->sum, 0, (size_t)z->f * sizeof(double));
     for (int64_t l = 0; l < row->count; l++) {
-        const int64_t j = w->index[l];
+        const int64_t j = key_of(w, l);
         if (w->weights[l] == 0) continue; /* excluded keys add nothing, whatever their values */
         const double share = kept_share(spec, z, row->at, j);
         if (share != 0) add_scaled(z->f, share * w->weights[l], v + j * z->f, w->sum);
@@ -214,7 +233,7 @@ static void backward_values(const ts_node *node, const sizes *z, const workspace
     const ts_real *v = node->in[2]->data + batch * z->m * z->f, *dy = node->out->grad + row->at * z->f;
     ts_real *dv = node->in[2]->grad == NULL ? NULL : node->in[2]->grad + batch * z->m * z->f;
     for (int64_t l = 0; l < row->count; l++) {
-        const int64_t j = w->index[l];
+        const int64_t j = key_of(w, l);
         const double share = kept_share(spec, z, row->at, j), p = share * w->weights[l] / row->z;
         double dp = 0;
         if (share != 0)
@@ -233,7 +252,7 @@ static void backward_scores(const ts_node *node, const sizes *z, const workspace
     ts_real *dk = node->in[1]->grad == NULL ? NULL : node->in[1]->grad + batch * z->m * z->e;
     memset(w->sum, 0, (size_t)z->e * sizeof(double));
     for (int64_t l = 0; l < row->count; l++) {
-        const int64_t j = w->index[l];
+        const int64_t j = key_of(w, l);
         const double ds = w->ds[l] * spec->gamma;
         if (ds == 0) continue;
         for (int64_t c = 0; c < z->e; c++) {
@@ -259,7 +278,7 @@ static void backward_batch(const ts_node *node, const sizes *z, const workspace 
             backward_values(node, z, w, &row);
             if (spec->simplex.map->backward == NULL || (node->in[0]->grad == NULL && node->in[1]->grad == NULL))
                 continue;
-            spec->simplex.map->backward(&row.simplex, w->row, w->weights, row.z, w->dp, w->ds);
+            spec->simplex.map->backward(&row.simplex, row.scores, w->weights, row.z, w->dp, w->ds);
             backward_scores(node, z, w, &row);
         }
     }
