@@ -93,11 +93,13 @@ START_TEST(text_files) {
 END_TEST
 
 START_TEST(shortest_numbers) {
-    const float singles[] = {0.1f, 1.0f / 3, 16777216, 1e-45f, FLT_MAX, -0.0f, 100000, (float)NAN, (float)-INFINITY};
-    write_array("a.csv", &(ts_array_view){TS_ARRAY_FLOAT32, 1, {9}, singles, NULL});
+    const float singles[] = {0.1f,       1.0f / 3,        16777216, 1e-45f,
+                             FLT_MAX,    -0.0f,           100000,   8589973504.0f, /* needs 9 digits */
+                             (float)NAN, (float)-INFINITY};
+    write_array("a.csv", &(ts_array_view){TS_ARRAY_FLOAT32, 1, {10}, singles, NULL});
     const char *cell = strtok(content, "\n");
     ck_assert_str_eq(cell, "0.1");
-    for (int i = 0; i < 7; i++, cell = strtok(NULL, "\n")) {
+    for (int i = 0; i < 8; i++, cell = strtok(NULL, "\n")) {
         const float back = strtof(cell, NULL);
         ck_assert_mem_eq(&back, &singles[i], sizeof back);
         ck_assert_uint_le(strlen(cell), 15);

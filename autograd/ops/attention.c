@@ -35,6 +35,8 @@ static sizes sizes_of(const ts_node *node) {
     sizes z = {.batches = 1, .n = q->dim[q->rank - 2], .m = v->dim[v->rank - 2], .e = ts_cols(q), .f = ts_cols(v)};
     for (int a = 0; a + 2 < q->rank; a++) z.batches *= q->dim[a];
     z.strip = z.m == 0 ? STRIP_ROWS : STRIP_SCORES / z.m;
+    /* Few queries are cut into strips all the same: threads share them. */
+    if (z.strip > (z.n + 7) / 8) z.strip = (z.n + 7) / 8;
     if (z.strip < 1) z.strip = 1;
     if (z.strip > STRIP_ROWS) z.strip = STRIP_ROWS;
     z.strips = (z.n + z.strip - 1) / z.strip;
