@@ -152,6 +152,8 @@ ts_tensor *ts_apply(ts_tape *tape, const ts_op *op, const void *attr, int n, ts_
         return ts_fail(tape, TS_ERROR_USAGE, "%s: %d inputs given, %d to %d taken", op->name, n, op->min_in,
                        op->max_in);
 
+    for (int i = 0; i < n; i++)
+        if (in[i] == NULL) return ts_fail(tape, TS_ERROR_USAGE, "%s: input %d is NULL", op->name, i);
     ts_node *node = ts_tape_take(tape, sizeof *node);
     if (node == NULL) return &tape->failed;
     *node = (ts_node){.op = op, .n_in = n, .error = &tape->error};

@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "../io/output_file.h"
 #include "../io/array_writer.h"
 #include "message.h"
 #include "options.h"
@@ -113,10 +114,7 @@ static int check_folder(const char *path) {
 }
 
 static bool same_file(const char *a, const char *b) {
-    struct stat status_a, status_b;
-    if (strcmp(a, b) == 0) return true;
-    if (stat(a, &status_a) != 0 || stat(b, &status_b) != 0 || !S_ISREG(status_a.st_mode)) return false;
-    return status_a.st_dev == status_b.st_dev && status_a.st_ino == status_b.st_ino;
+    return strcmp(a, b) == 0 || ts_output_same(a, b);
 }
 
 static int check_outputs(const cli_cluster_options *o) {

@@ -42,10 +42,11 @@ static void print_name(const char *name, int width) {
         if (((unsigned char)name[bytes] & 0xC0) == 0x80) continue;
         if (++count == width) fits = bytes; /* where the last character that has room begins */
     }
-    if (count <= width)
-        printf("%*s%s", width - count, "", name);
-    else
-        printf("%.*s.", fits, name);
+    const bool whole = count <= width;
+    if (whole) printf("%*s", width - count, "");
+    for (int i = 0; i < (whole ? bytes : fits); i++)
+        putchar((unsigned char)name[i] < ' ' || name[i] == 127 ? '?' : name[i]); /* no control codes to a terminal */
+    if (!whole) putchar('.');
 }
 
 static void print_centers(const cli_cluster_job *job) {

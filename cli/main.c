@@ -1,5 +1,6 @@
 /* main.c: the program `tessera`: finds the command and runs it. */
 #include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -36,8 +37,9 @@ static void hold_standard_descriptors(void) {
     if (descriptor > STDERR_FILENO) close(descriptor);
 }
 
-int main(int n_words, char **words) {
+static int run(int n_words, char **words) {
     hold_standard_descriptors();
+    signal(SIGXFSZ, SIG_IGN); /* a file that may not grow is an error like a full disk, not the end */
     const char *name = n_words > 1 ? words[1] : "";
     if (strcmp(name, "--help") == 0 || strcmp(name, "-h") == 0) return print_help();
     if (strcmp(name, "--version") == 0) {
@@ -48,4 +50,10 @@ int main(int n_words, char **words) {
         if (strcmp(name, commands[i].name) == 0) return commands[i].run(n_words - 2, words + 2);
     if (*name == '\0') return cli_fail(CLI_WRONG_USE, "which command? (see tessera --help)");
     return cli_fail(CLI_WRONG_USE, "unknown %s '%s' (see tessera --help)", *name == '-' ? "option" : "command", name);
+}
+
+int main(int n_words, char **words) {
+    const int exit_code = run(n_words, words);
+    if (exit_code == CLI_DONE) cli_show_warnings();
+    return exit_code;
 }

@@ -5,29 +5,39 @@
 #include <stdio.h>
 #include <string.h>
 
-static void say(const char *prefix, const char *format, va_list arguments) {
-    char line[2048];
-    vsnprintf(line, sizeof line, format, arguments);
-    /* A file's name may hold a newline; a message is one line whatever it quotes. */
+enum { MESSAGE = 2048, MOST_WARNINGS = 8 };
+static char warnings[MOST_WARNINGS][MESSAGE];
+static int n_warnings;
+
+/* A file's name may hold a newline; a message is one line whatever it quotes. */
+static void write_line(char line[MESSAGE], const char *format, va_list arguments) {
+    vsnprintf(line, MESSAGE, format, arguments);
     for (char *c = line; *c != '\0'; c++)
         if ((unsigned char)*c < ' ' || *c == 127) *c = '?';
-    fflush(stdout);
-    fprintf(stderr, "tessera: %s%s\n", prefix, line);
 }
 
 int cli_fail(int exit_code, const char *format, ...) {
     va_list arguments;
+    char line[MESSAGE];
     va_start(arguments, format);
-    say("", format, arguments);
+    write_line(line, format, arguments);
     va_end(arguments);
+    fflush(stdout);
+    fprintf(stderr, "tessera: %s\n", line);
     return exit_code;
 }
 
 void cli_warn(const char *format, ...) {
     va_list arguments;
+    if (n_warnings == MOST_WARNINGS) return;
     va_start(arguments, format);
-    say("warning: ", format, arguments);
+    write_line(warnings[n_warnings++], format, arguments);
     va_end(arguments);
+}
+
+void cli_show_warnings(void) {
+    fflush(stdout);
+    for (int i = 0; i < n_warnings; i++) fprintf(stderr, "tessera: warning: %s\n", warnings[i]);
 }
 
 int cli_flush_stdout(void) {

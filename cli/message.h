@@ -9,7 +9,10 @@ enum { CLI_DONE = 0, CLI_FAILED = 1, CLI_WRONG_USE = 2 };
 
 /* Says why the program fails, and returns the exit code given. */
 int cli_fail(int exit_code, const char *format, ...) TS_PRINTF(2, 3);
+
+/* Keeps a warning for the end: a command that fails says why in one line and nothing else. */
 void cli_warn(const char *format, ...) TS_PRINTF(1, 2);
+void cli_show_warnings(void);
 
 /* Flushes standard output; CLI_FAILED, with a message, when what was written there did not arrive. */
 int cli_flush_stdout(void);

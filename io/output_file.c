@@ -153,3 +153,25 @@ void ts_output_abandon(ts_output_file *file) {
     free(file->path);
     *file = (ts_output_file){0};
 }
+
+/* The folder that holds `target`: false when it cannot be found. */
+static bool folder_status(const char *target, struct stat *status) {
+    char *folder = beside(target, "");
+    const bool found = folder != NULL && stat(*folder == '\0' ? "." : folder, status) == 0;
+    free(folder);
+    return found;
+}
+
+bool ts_output_same(const char *a, const char *b) {
+    struct stat of_a, of_b;
+    if (stat(a, &of_a) == 0 && stat(b, &of_b) == 0)
+        return S_ISREG(of_a.st_mode) && of_a.st_dev == of_b.st_dev && of_a.st_ino == of_b.st_ino;
+    char *target_a = follow_links(a), *target_b = follow_links(b);
+    bool same = target_a != NULL && target_b != NULL;
+    same = same && strcmp(target_a + folder_length(target_a), target_b + folder_length(target_b)) == 0;
+    same = same && folder_status(target_a, &of_a) && folder_status(target_b, &of_b);
+    same = same && of_a.st_dev == of_b.st_dev && of_a.st_ino == of_b.st_ino;
+    free(target_a);
+    free(target_b);
+    return same;
+}

@@ -29,4 +29,7 @@ bool ts_output_commit(ts_output_file *file, ts_io_error *error);
 /* Gives up: removes the temporary file. Harmless after a commit or on a zeroed struct. */
 void ts_output_abandon(ts_output_file *file);
 
+/* Would writing to a and to b write one file? Links are followed, and neither need exist yet. */
+bool ts_output_same(const char *a, const char *b);
+
 #endif

@@ -49,11 +49,13 @@ static void fit_standard(int64_t n, const double *table, const double *low, cons
     for (int64_t j = 0; j < d; j++) r->shift[j] = fmin(low[j] + r->shift[j] / (double)n, high[j]);
     for (int64_t i = 0; i < n; i++)
         for (int64_t j = 0; j < d; j++) {
-            const double from_mean = table[i * d + j] - r->shift[j];
+            /* in units of the range, so that no square vanishes or overflows */
+            const double range = high[j] > low[j] ? high[j] - low[j] : 1;
+            const double from_mean = (table[i * d + j] - r->shift[j]) / range;
             r->scale[j] += from_mean * from_mean;
         }
     for (int64_t j = 0; j < d; j++) {
-        r->scale[j] = sqrt(r->scale[j] / (double)n);
+        r->scale[j] = (high[j] - low[j]) * sqrt(r->scale[j] / (double)n);
         if (!(high[j] > low[j] && r->scale[j] > 0)) r->scale[j] = 1;
     }
 }

@@ -205,6 +205,7 @@ START_TEST(outputs_are_refused_before_work) {
     expect_failure(2, "--trajectory: ", "cluster six.csv -k 2 --trajectory t.csv");
     expect_failure(2, ".svg, .png or .pdf", "cluster six.csv -k 2 --plot p.gif");
     expect_failure(2, "both would write", "cluster six.csv -k 2 --labels a.npy --centers a.npy");
+    expect_failure(2, "both would write", "cluster six.csv -k 2 --labels fresh.npy --centers ./fresh.npy");
     expect_failure(2, "is read by this command", "cluster six.csv -k 2 --centers ./six.csv");
     expect_failure(1, "nowhere/l.csv", "cluster six.csv -k 2 --labels nowhere/l.csv");
     ck_assert_int_ne(access("a.npy", F_OK), 0);

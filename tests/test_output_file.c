@@ -287,11 +287,29 @@ START_TEST(long_names_keep_the_reason) {
 }
 END_TEST
 
+/* Two names of one file are found out before it exists, through folders and dangling links too. */
+START_TEST(one_file_under_two_names) {
+    char dotted[700];
+    snprintf(dotted, sizeof dotted, "%s/./new.csv", folder);
+    ck_assert(ts_output_same(in_folder("new.csv"), dotted));
+    ck_assert(!ts_output_same(in_folder("new.csv"), in_folder("other.csv")));
+    ck_assert_int_eq(symlink("new.csv", in_folder("link.csv")), 0);
+    ck_assert(ts_output_same(in_folder("link.csv"), in_folder("new.csv")));
+    put(in_folder("new.csv"), "1");
+    ck_assert(ts_output_same(in_folder("link.csv"), dotted));
+    ck_assert_int_eq(link(in_folder("new.csv"), in_folder("hard.csv")), 0);
+    ck_assert(ts_output_same(in_folder("hard.csv"), dotted));
+    ck_assert(!ts_output_same("/dev/null", in_folder("new.csv")));
+    ck_assert(!ts_output_same("/nowhere/a.csv", "/nowhere/b.csv"));
+}
+END_TEST
+
 int main(void) {
     Suite *suite = suite_create("output files");
     TCase *tests = tcase_create("all");
     tcase_set_timeout(tests, 0);
     tcase_add_checked_fixture(tests, enter, leave);
+    tcase_add_test(tests, one_file_under_two_names);
     tcase_add_test(tests, appears_at_commit_only);
     tcase_add_test(tests, abandon_leaves_the_old_file);
     tcase_add_test(tests, two_writers_do_not_meet);

@@ -77,6 +77,9 @@ START_TEST(misuse_is_refused) {
     ts_apply(tape, &ts_op_add, NULL, 1, (ts_tensor *[]){ts_variable(tape, TS_SCALAR, NULL)});
     ck_assert_str_eq(ts_tape_error(tape), "add: 1 inputs given, 2 to 2 taken");
     ts_tape_reset(tape);
+    ts_add(tape, x, NULL);
+    ck_assert_str_eq(ts_tape_error(tape), "add: input 1 is NULL");
+    ts_tape_reset(tape);
     ts_variable(tape, TS_SHAPE((int64_t)1 << 40, (int64_t)1 << 40), NULL);
     ck_assert_int_eq(ts_tape_status(tape), TS_ERROR_SHAPE);
     ts_tape_reset(tape);
