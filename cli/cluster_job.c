@@ -189,6 +189,8 @@ static int keep_state(const cli_cluster_job *job, cli_run *run, const ts_cluster
 static int run_circuit(const cli_cluster_job *job, cli_run *run, int64_t restarts, cli_progress *progress) {
     const cli_cluster_options *o = job->options;
     const ts_definition definition = definition_of(job);
+    if (!(definition.cross_points.gamma > 0 && isfinite(definition.cross_points.gamma)))
+        return cli_fail(CLI_FAILED, "%s: --gamma %g is out of range for values of this size", o->file, o->gamma);
     const ts_problem problem = problem_of(job, run);
     ts_error error = {0};
     ts_circuit *circuit = ts_circuit_create(&definition, &problem, &error);

@@ -7,8 +7,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "../io/output_file.h"
 #include "../io/array_writer.h"
+#include "../io/output_file.h"
 #include "message.h"
 #include "options.h"
 #include "plot.h"

@@ -615,6 +615,47 @@ START_TEST(failures_leave_files_alone) {
 }
 END_TEST
 
+/* A limit on the size of files is met like a full disk: one line, exit 1, nothing left behind. */
+START_TEST(files_that_may_not_grow) {
+    FILE *file = fopen("many.csv", "wb");
+    ck_assert_ptr_nonnull(file);
+    for (int i = 0; i < 3000; i++) fprintf(file, "%d\n", i % 7);
+    fclose(file);
+    write_file("out.txt", "");
+    ck_assert_int_eq(
+        shell("(ulimit -f 1; \"$TESSERA\" cluster many.csv -k 2 --labels many_labels.csv >/dev/null 2>err.txt)"), 1);
+    ck_assert_ptr_nonnull(strstr(err, "tessera: many_labels.csv: "));
+    ck_assert_int_ne(access("many_labels.csv", F_OK), 0);
+    ck_assert_int_ne(shell("ls -a | grep tessera- >out.txt 2>err.txt"), 0);
+}
+END_TEST
+
+START_TEST(names_print_without_control_codes) {
+    write_file("codes.csv", "\"a\033[31m\",\"b\nc\"\n1,2\n3,4\n");
+    ck_assert_int_eq(tessera("cluster codes.csv -k 2"), 0);
+    ck_assert_ptr_null(strchr(out, '\033'));
+    ck_assert_ptr_nonnull(strstr(out, "a?[31m"));
+    ck_assert_ptr_nonnull(strstr(out, "b?c"));
+}
+END_TEST
+
+START_TEST(a_failure_is_one_line_whatever_was_warned_of) {
+    write_file("equal.csv", "1\n1\n1\n");
+    ck_assert_int_eq(tessera("cluster equal.csv -k 2"), 0);
+    ck_assert_ptr_nonnull(strstr(err, "warning: "));
+    expect_failure(1, "is empty at step", "cluster equal.csv -k 2 --empty error");
+}
+END_TEST
+
+START_TEST(tiny_columns_can_be_standardised) {
+    write_file("tiny.csv", "1e-300,0\n2e-300,0\n5e-300,0\n");
+    ck_assert_int_eq(tessera("cluster tiny.csv -k 2 --scaling standard --init first --labels tiny_l.csv"), 0);
+    expect_file("tiny_l.csv", "label\n0\n0\n1\n");
+    write_file("denormal.csv", "1e-42\n2e-42\n8e-42\n");
+    expect_failure(1, "--gamma 1e-300", "cluster denormal.csv -k 2 --gamma 1e-300");
+}
+END_TEST
+
 START_TEST(full_disks) {
     if (access("/dev/full", W_OK) != 0) return;
     write_file("x.csv", "1\n2\n3\n");
@@ -686,6 +727,10 @@ int main(void) {
     tcase_add_test(tests, six_points_on_any_number_of_threads);
     tcase_add_test(tests, pictures);
     tcase_add_test(tests, failures_leave_files_alone);
+    tcase_add_test(tests, files_that_may_not_grow);
+    tcase_add_test(tests, names_print_without_control_codes);
+    tcase_add_test(tests, a_failure_is_one_line_whatever_was_warned_of);
+    tcase_add_test(tests, tiny_columns_can_be_standardised);
     tcase_add_test(tests, full_disks);
     tcase_add_test(tests, restarts_and_the_report);
     suite_add_tcase(suite, tests);
