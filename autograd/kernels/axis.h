@@ -56,4 +56,22 @@ typedef double ts_join_fn(double a, double b);
 /* Reduces every piece and joins the blocks; totals end up in partial[ts_axis_total(axis, q)]. */
 void ts_axis_reduce(const ts_axis *axis, ts_piece_fn *reduce, const void *context, ts_join_fn *join, double *partial);
 
+/* What every reduction is tested on; `empty_kind` says whether an empty axis is TS_CASE_REFUSED. */
+#define TS_REDUCTION_CASE(text, dims, along, kept, kind_) \
+    { .label = text, .n_in = 1, .in = {dims}, .attr = &(const ts_reduction){along, kept}, .kind = kind_ }
+#define TS_REDUCTION_CASES(empty_kind)                                                    \
+    TS_REDUCTION_CASE("last axis", TS_DIMS(3, 5), -1, false, TS_CASE_SMOOTH),             \
+        TS_REDUCTION_CASE("first axis, kept", TS_DIMS(7, 4), 0, true, TS_CASE_SMOOTH),    \
+        TS_REDUCTION_CASE("middle axis", TS_DIMS(2, 7, 3), 1, false, TS_CASE_SMOOTH),     \
+        TS_REDUCTION_CASE("rank 4", TS_DIMS(2, 3, 2, 3), -3, true, TS_CASE_SMOOTH),       \
+        TS_REDUCTION_CASE("all", TS_DIMS(42, 3), TS_ALL_AXES, false, TS_CASE_SMOOTH),     \
+        TS_REDUCTION_CASE("all, kept", TS_DIMS(2, 3), TS_ALL_AXES, true, TS_CASE_SMOOTH), \
+        TS_REDUCTION_CASE("scalar", TS_NO_DIMS, TS_ALL_AXES, false, TS_CASE_SMOOTH),      \
+        TS_REDUCTION_CASE("one element", TS_DIMS(1), 0, false, TS_CASE_SMOOTH),           \
+        TS_REDUCTION_CASE("wide", TS_DIMS(2, 150), 0, false, TS_CASE_SMOOTH),             \
+        TS_REDUCTION_CASE("no rows", TS_DIMS(0, 3), 1, false, TS_CASE_SMOOTH),            \
+        TS_REDUCTION_CASE("empty axis", TS_DIMS(3, 0), 1, false, empty_kind),             \
+        TS_REDUCTION_CASE("empty, all", TS_DIMS(0), TS_ALL_AXES, false, empty_kind),      \
+        TS_REDUCTION_CASE("axis", TS_DIMS(3, 5), 2, false, TS_CASE_REFUSED)
+
 #endif

@@ -3,33 +3,7 @@
 #include "../kernels/sum.h"
 #include "../ops.h"
 
-static const ts_op_case cases[] = {
-    {.label = "last axis", .n_in = 1, .in = {TS_DIMS(3, 5)}, .attr = &(const ts_reduction){-1, false}},
-    {.label = "first axis, kept", .n_in = 1, .in = {TS_DIMS(7, 4)}, .attr = &(const ts_reduction){0, true}},
-    {.label = "middle axis", .n_in = 1, .in = {TS_DIMS(2, 7, 3)}, .attr = &(const ts_reduction){1, false}},
-    {.label = "rank 4", .n_in = 1, .in = {TS_DIMS(2, 3, 2, 3)}, .attr = &(const ts_reduction){-3, true}},
-    {.label = "all", .n_in = 1, .in = {TS_DIMS(42, 3)}, .attr = &(const ts_reduction){TS_ALL_AXES, false}},
-    {.label = "all, kept", .n_in = 1, .in = {TS_DIMS(2, 3)}, .attr = &(const ts_reduction){TS_ALL_AXES, true}},
-    {.label = "scalar", .n_in = 1, .in = {TS_NO_DIMS}, .attr = &(const ts_reduction){TS_ALL_AXES, false}},
-    {.label = "one element", .n_in = 1, .in = {TS_DIMS(1)}, .attr = &(const ts_reduction){0, false}},
-    {.label = "wide", .n_in = 1, .in = {TS_DIMS(2, 150)}, .attr = &(const ts_reduction){0, false}},
-    {.label = "no rows", .n_in = 1, .in = {TS_DIMS(0, 3)}, .attr = &(const ts_reduction){1, false}},
-    {.label = "empty axis",
-     .n_in = 1,
-     .in = {TS_DIMS(3, 0)},
-     .attr = &(const ts_reduction){1, false},
-     .kind = TS_CASE_REFUSED},
-    {.label = "empty, all",
-     .n_in = 1,
-     .in = {TS_DIMS(0)},
-     .attr = &(const ts_reduction){TS_ALL_AXES, false},
-     .kind = TS_CASE_REFUSED},
-    {.label = "axis",
-     .n_in = 1,
-     .in = {TS_DIMS(3, 5)},
-     .attr = &(const ts_reduction){2, false},
-     .kind = TS_CASE_REFUSED},
-    {.label = NULL}};
+static const ts_op_case cases[] = {TS_REDUCTION_CASES(TS_CASE_REFUSED), {.label = NULL}};
 
 const ts_op ts_op_max = {.name = "max",
                          .min_in = 1,
