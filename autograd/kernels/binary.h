@@ -75,7 +75,7 @@ size_t ts_binary_scratch(const ts_node *node);
         name##_b(node);                     \
     }
 
-/* The descriptor and the wrapper of a broadcasting op whose file defines forward, backward and cases. */
+/* The descriptor of a broadcasting op whose file defines forward, backward and cases. */
 #define TS_BINARY_OP(op_name)                                    \
     const ts_op ts_op_##op_name = {.name = #op_name,             \
                                    .min_in = 2,                  \

@@ -7,14 +7,7 @@ TS_BINARY_BACKWARD(backward, dy / b, -(a / b) * (dy / b))
 
 static const ts_op_case cases[] = {TS_BROADCAST_CASES(0.5, 2), {.label = NULL}};
 
-const ts_op ts_op_div = {.name = "div",
-                         .min_in = 2,
-                         .max_in = 2,
-                         .shape = ts_shape_broadcast,
-                         .scratch = ts_binary_scratch,
-                         .forward = forward,
-                         .backward = backward,
-                         .cases = cases};
+TS_BINARY_OP(div)
 
 ts_tensor *ts_div(ts_tape *tape, ts_tensor *a, ts_tensor *b) {
     return ts_apply(tape, &ts_op_div, NULL, 2, (ts_tensor *[]){a, b});

@@ -10,13 +10,7 @@ static const ts_op_case cases[] = {
     {.label = "rank 4", .n_in = 1, .in = {TS_DIMS(2, 1, 3, 7)}}, {.label = "row of 42", .n_in = 1, .in = {TS_DIMS(42)}},
     {.label = "empty", .n_in = 1, .in = {TS_DIMS(3, 0)}},        {.label = NULL}};
 
-const ts_op ts_op_relu_squared = {.name = "relu_squared",
-                                  .min_in = 1,
-                                  .max_in = 1,
-                                  .shape = ts_shape_same,
-                                  .forward = forward,
-                                  .backward = backward,
-                                  .cases = cases};
+TS_UNARY_OP(relu_squared, 0, ts_shape_same)
 
 ts_tensor *ts_relu_squared(ts_tape *tape, ts_tensor *x) {
     return ts_apply(tape, &ts_op_relu_squared, NULL, 1, &x);

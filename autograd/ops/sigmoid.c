@@ -18,13 +18,7 @@ static const ts_op_case cases[] = {{.label = "matrix", .n_in = 1, .in = {TS_DIMS
                                    {.label = "far", .n_in = 1, .in = {TS_DIMS(7)}, .low = -9, .high = 9},
                                    {.label = NULL}};
 
-const ts_op ts_op_sigmoid = {.name = "sigmoid",
-                             .min_in = 1,
-                             .max_in = 1,
-                             .shape = ts_shape_same,
-                             .forward = forward,
-                             .backward = backward,
-                             .cases = cases};
+TS_UNARY_OP(sigmoid, 0, ts_shape_same)
 
 ts_tensor *ts_sigmoid(ts_tape *tape, ts_tensor *x) {
     return ts_apply(tape, &ts_op_sigmoid, NULL, 1, &x);

@@ -12,13 +12,7 @@ static const ts_op_case cases[] = {{.label = "matrix", .n_in = 1, .in = {TS_DIMS
                                    {.label = "empty", .n_in = 1, .in = {TS_DIMS(3, 0)}, .low = 0.5, .high = 2},
                                    {.label = NULL}};
 
-const ts_op ts_op_sqrt = {.name = "sqrt",
-                          .min_in = 1,
-                          .max_in = 1,
-                          .shape = ts_shape_same,
-                          .forward = forward,
-                          .backward = backward,
-                          .cases = cases};
+TS_UNARY_OP(sqrt, 0, ts_shape_same)
 
 ts_tensor *ts_sqrt(ts_tape *tape, ts_tensor *x) {
     return ts_apply(tape, &ts_op_sqrt, NULL, 1, &x);
