@@ -16,7 +16,7 @@
     X(add) X(sub) X(mul) X(div) X(neg) X(scale) X(exp) X(log) X(sqrt) X(square) X(sigmoid) X(tanh) X(relu)             \
     X(relu_squared) X(clamp) X(matmul) X(sum) X(mean) X(min) X(max) X(logsumexp) X(simplex_map) X(log_softmax)         \
     X(rms_norm) X(layer_norm) X(dropout) X(squared_distances) X(distances) X(concat) X(slice) X(reshape) X(transpose)  \
-    X(broadcast_to) X(gather_rows) X(attention)
+    X(broadcast_to) X(gather_rows) X(attention) X(attention_weights)
 /* clang-format on */
 
 #define TS_DECLARE_OP(name) extern const ts_op ts_op_##name;
@@ -114,5 +114,12 @@ typedef struct ts_attention_spec {
  * Nothing is saved: the backward pass computes the scores again. Workspace: a strip of score rows a thread. */
 ts_tensor *ts_attention(ts_tape *tape, ts_tensor *q, ts_tensor *k, ts_tensor *v, ts_tensor *mask,
                         const ts_attention_spec *spec);
+/* q [..,n,e], k [..,m,e] -> [..,n,m]: the weights P that ts_attention takes its averages with, same random draws and
+ * all, in memory n m. They are those before dropout: spec->dropout is checked and not used. Entries that the mask
+ * excludes are exactly 0, a row with none left is zeros. dS_i = (dP_i/dS_i)^T dP_i (simplex.h), and from there
+ * dq_i += gamma sum_j dS_ij k_j, dk_j += gamma sum_i dS_ij q_i (dot), or with d_ij = q_i - k_j
+ * dq_i -= 2 gamma sum_j dS_ij d_ij, dk_j += 2 gamma sum_i dS_ij d_ij (euclidean). Nothing is saved. */
+ts_tensor *ts_attention_weights(ts_tape *tape, ts_tensor *q, ts_tensor *k, ts_tensor *mask,
+                                const ts_attention_spec *spec);
 
 #endif

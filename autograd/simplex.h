@@ -17,7 +17,7 @@
  * r * n + j of the stream. */
 typedef struct ts_simplex_spec {
     const struct ts_simplex *map;
-    double parameter; /* alpha, tau, m, ...; see each map; ignored by maps without one */
+    double parameter; /* alpha, tau, F, a, m; see each map; ignored by maps without one */
     ts_rng rng;       /* only for maps that draw */
 } ts_simplex_spec;
 
@@ -58,6 +58,12 @@ extern const ts_simplex ts_linear_map;         /* s / sum s, for scores >= 0 */
 extern const ts_simplex ts_gumbel_softmax_map; /* softmax((s + G)/tau), G = -log(-log U); parameter tau > 0 */
 extern const ts_simplex
     ts_gumbel_hardmax_map; /* one-hot at argmax (s + G)/tau; gradient of gumbel-softmax (straight-through) */
+/* Uniform over the m largest, m = n - floor(F n), n the entries that are not -inf; parameter 0 <= F < 1, the share
+ * that gets no weight (F n within 1e-9 n of a whole number is that number). Ties at the border: the lowest index. */
+extern const ts_simplex ts_top_m_map;
+extern const ts_simplex ts_entmax15_map; /* Omega = 4/3 sum p^(3/2): [s/2 - tau]_+^2; named entmax-1.5 */
+extern const ts_simplex ts_power_map;    /* s^a / sum s^a, for scores >= 0; parameter a >= 1 */
+extern const ts_simplex ts_fuzzy_map;    /* p ~ (-s)^(-1/(m-1)), for scores <= 0; parameter m > 1 [Bezdek 1981] */
 
 /* The built-in maps, ending with NULL; and one of them by name, NULL when there is none. */
 extern const ts_simplex *const ts_simplex_maps[];

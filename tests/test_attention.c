@@ -56,6 +56,23 @@ START_TEST(masked_keys_are_excluded_exactly) {
 }
 END_TEST
 
+static ts_attention_spec spec_of(const ts_simplex *map, ts_score score) {
+    return (ts_attention_spec){
+        .score = score,
+        .gamma = 1.5,
+        .simplex = {.map = map, .parameter = map == &ts_top_m_map ? 0.3 : 1.7, .rng = {3, 4, 5}}};
+}
+
+/* Whether scores of the sign that the map is made for can be had; makes dot products so. */
+static bool suits(const ts_attention_spec *spec, ts_tensor **q, ts_tensor **k) {
+    const bool up = spec->simplex.map == &ts_linear_map || spec->simplex.map == &ts_power_map;
+    const bool down = spec->simplex.map == &ts_fuzzy_map;
+    if (spec->score == TS_SCORE_EUCLIDEAN) return !up;
+    if (up || down) *q = ts_square(tape, *q), *k = ts_square(tape, *k);
+    if (down) *k = ts_neg(tape, *k);
+    return true;
+}
+
 /* One op equals the same thing composed of others, for every map. */
 START_TEST(equals_its_composition) {
     for (const ts_simplex *const *map = ts_simplex_maps; *map != NULL; map++)
@@ -65,11 +82,8 @@ START_TEST(equals_its_composition) {
                       *k = ts_constant(tape, TS_SHAPE(3, 65, 7), NULL);
             ts_tensor *v = ts_constant(tape, TS_SHAPE(3, 65, 5), NULL);
             fill(q, "q"), fill(k, "k"), fill(v, "v");
-            const bool linear = *map == &ts_linear_map;
-            if (linear) q = ts_square(tape, q), k = ts_square(tape, k); /* scores must not be negative */
-            if (linear && score == TS_SCORE_EUCLIDEAN) continue;
-            const ts_attention_spec spec = {
-                .score = (ts_score)score, .gamma = 1.5, .simplex = {.map = *map, .parameter = 1.7, .rng = {3, 4, 5}}};
+            const ts_attention_spec spec = spec_of(*map, (ts_score)score);
+            if (!suits(&spec, &q, &k)) continue;
             ts_tensor *y = ts_attention(tape, q, k, v, NULL, &spec);
             ts_tensor *s = score == TS_SCORE_DOT ? ts_scale(tape, ts_matmul(tape, q, k, false, true), 1.5)
                                                  : ts_scale(tape, ts_squared_distances(tape, q, k), -1.5);
@@ -79,6 +93,86 @@ START_TEST(equals_its_composition) {
                 ck_assert_msg(fabs((double)(y->data[i] - z->data[i])) <= 5e-5, "%s: %g, composed %g", (*map)->name,
                               (double)y->data[i], (double)z->data[i]);
         }
+}
+END_TEST
+
+/* Weights times values is attention, for every map and both scores, with a mask and without; what is masked is exactly
+ * 0, a row with every key masked is zeros. */
+static void check_weights_times_values(const ts_attention_spec *spec, ts_tensor *q, ts_tensor *k, ts_tensor *v,
+                                       ts_tensor *mask) {
+    const ts_tensor *y = ts_attention(tape, q, k, v, mask, spec);
+    ts_tensor *p = ts_attention_weights(tape, q, k, mask, spec);
+    const ts_tensor *z = ts_matmul(tape, p, v, false, false);
+    const char *name = spec->simplex.map->name;
+    const double tolerance = sizeof(ts_real) == sizeof(double) ? 1e-14 : 1e-6;
+    ck_assert_msg(ts_tape_error(tape) == NULL, "%s", ts_tape_error(tape));
+    ck_assert(ts_shape_equal(&p->shape, &TS_SHAPE(3, 42, 65)));
+    for (int64_t i = 0; i < ts_size(&y->shape); i++)
+        ck_assert_msg(fabs((double)(y->data[i] - z->data[i])) <= tolerance, "%s: %g, weights times values %g", name,
+                      (double)y->data[i], (double)z->data[i]);
+    for (int64_t row = 0; row < 3 * 42; row++) {
+        double sum = 0;
+        bool right = true;
+        for (int64_t j = 65 * row; j < 65 * (row + 1); j++) {
+            sum += (double)p->data[j];
+            right = right && p->data[j] >= 0 && (mask == NULL || mask->data[j] != 0 || p->data[j] == 0);
+        }
+        ck_assert_msg(right, "%s, row %lld: a weight is negative, or not 0 where it is masked", name, (long long)row);
+        ck_assert_double_eq_tol(sum, mask != NULL && row % 42 == 5 ? 0 : 1, 10 * tolerance);
+    }
+}
+
+START_TEST(weights_times_values_equal_attention) {
+    for (const ts_simplex *const *map = ts_simplex_maps; *map != NULL; map++)
+        for (int score = 0; score < 2; score++)
+            for (int masked = 0; masked < 2; masked++) {
+                ts_tape_reset(tape);
+                ts_tensor *q = ts_constant(tape, TS_SHAPE(3, 42, 7), NULL);
+                ts_tensor *k = ts_constant(tape, TS_SHAPE(3, 65, 7), NULL);
+                ts_tensor *v = ts_constant(tape, TS_SHAPE(3, 65, 5), NULL);
+                ts_tensor *mask = ts_constant(tape, TS_SHAPE(3, 42, 65), NULL);
+                fill(q, "q"), fill(k, "k"), fill(v, "v"), fill(mask, "mask");
+                for (int64_t i = 0; i < ts_size(&mask->shape); i++)
+                    if (mask->data[i] < 0 || i / 65 % 42 == 5) mask->data[i] = 0;
+                const ts_attention_spec spec = spec_of(*map, (ts_score)score);
+                if (suits(&spec, &q, &k)) check_weights_times_values(&spec, q, k, v, masked ? mask : NULL);
+            }
+}
+END_TEST
+
+/* With the unit matrix as values attention is its weights, to the bit where one division rounds both. */
+START_TEST(weights_are_attention_to_unit_values) {
+    const ts_real unit[9] = {1, 0, 0, 0, 1, 0, 0, 0, 1};
+    ts_tensor *x = ts_constant(tape, TS_SHAPE(3, 3), NULL), *v = ts_constant(tape, TS_SHAPE(3, 3), unit);
+    fill(x, "x");
+    ts_attention_spec spec = dot_softmax;
+    const ts_tensor *y = ts_attention(tape, x, x, v, NULL, &spec);
+    spec.dropout = 0.7; /* not used by the weights */
+    const ts_tensor *p = ts_attention_weights(tape, x, x, NULL, &spec);
+    ck_assert_mem_eq(p->data, y->data, 9 * sizeof(ts_real));
+    const ts_real upstream[9] = {1, 2, 3, 4, 5, 6, 7, 8, 9};
+    ts_tensor *q = ts_variable(tape, TS_SHAPE(3, 3), x->data), *k = ts_variable(tape, TS_SHAPE(3, 3), x->data);
+    ck_assert_int_eq(ts_backward_from(tape, ts_attention_weights(tape, q, k, NULL, &spec), upstream), TS_OK);
+    ts_tensor *same_q = ts_variable(tape, TS_SHAPE(3, 3), x->data),
+              *same_k = ts_variable(tape, TS_SHAPE(3, 3), x->data);
+    ck_assert_int_eq(ts_backward_from(tape, ts_attention(tape, same_q, same_k, v, NULL, &dot_softmax), upstream),
+                     TS_OK);
+    ck_assert_mem_eq(q->grad, same_q->grad, 9 * sizeof(ts_real));
+    ck_assert_mem_eq(k->grad, same_k->grad, 9 * sizeof(ts_real));
+}
+END_TEST
+
+/* A row with every key masked has weights of zero and gives no gradient; NaN in excluded keys goes nowhere. */
+START_TEST(weights_of_a_fully_masked_row) {
+    ts_tensor *q = ts_variable(tape, TS_SHAPE(2, 1), (ts_real[]){1, 2});
+    ts_tensor *k = ts_variable(tape, TS_SHAPE(3, 1), (ts_real[]){1, (ts_real)NAN, 1});
+    ts_tensor *mask = ts_constant(tape, TS_SHAPE(2, 3), (ts_real[]){1, 0, 1, 0, 0, 0});
+    ts_tensor *p = ts_attention_weights(tape, q, k, mask, &dot_softmax);
+    const ts_real right[6] = {(ts_real)0.5, 0, (ts_real)0.5, 0, 0, 0};
+    ck_assert_mem_eq(p->data, right, sizeof right);
+    ck_assert_int_eq(ts_backward_from(tape, p, (ts_real[]){1, 2, 3, 4, 5, 6}), TS_OK);
+    ck_assert(q->grad[0] == 0 && q->grad[1] == 0 && k->grad[1] == 0);
+    ck_assert(k->grad[0] == (ts_real)-0.5 && k->grad[2] == (ts_real)0.5);
 }
 END_TEST
 
@@ -133,6 +227,11 @@ static ts_tensor *masked(ts_tape *t, ts_tensor *const in[], void *context) {
     return ts_attention(t, in[0], in[1], in[2], ts_borrow(t, TS_SHAPE(2, 3), mask), context);
 }
 
+static ts_tensor *masked_weights(ts_tape *t, ts_tensor *const in[], void *context) {
+    static const ts_real mask[6] = {1, 0, 1, 0, 0, 0};
+    return ts_attention_weights(t, in[0], in[1], ts_borrow(t, TS_SHAPE(2, 3), mask), context);
+}
+
 START_TEST(gradient_through_a_mask) {
     ts_attention_spec spec = dot_softmax;
     const ts_shape shapes[3] = {TS_SHAPE(2, 2), TS_SHAPE(3, 2), TS_SHAPE(3, 2)};
@@ -140,7 +239,9 @@ START_TEST(gradient_through_a_mask) {
     const ts_real *const in[3] = {values, values, values};
     ts_gradcheck_report report;
     const double tolerance = sizeof(ts_real) == sizeof(double) ? 1e-7 : 2e-2;
-    const ts_status status = ts_gradcheck(masked, &spec, 3, shapes, in, NULL, test_seed(), tolerance, &report);
+    ts_status status = ts_gradcheck(masked, &spec, 3, shapes, in, NULL, test_seed(), tolerance, &report);
+    ck_assert_msg(status == TS_OK, "%s", report.text);
+    status = ts_gradcheck(masked_weights, &spec, 2, shapes, in, NULL, test_seed(), tolerance, &report);
     ck_assert_msg(status == TS_OK, "%s", report.text);
 }
 END_TEST
@@ -167,6 +268,26 @@ START_TEST(the_same_bits_on_any_number_of_threads) {
     }
 }
 END_TEST
+
+START_TEST(weights_are_the_same_bits_on_any_number_of_threads) {
+    static ts_real reference[3][6 * 130 * 130];
+    for (int t = 0; t < 4; t++) {
+        omp_set_num_threads((int[]){1, 2, 3, 8}[t]);
+        ts_tape_reset(tape);
+        ts_tensor *q = ts_variable(tape, TS_SHAPE(6, 130, 5), NULL), *k = ts_variable(tape, TS_SHAPE(6, 130, 5), NULL);
+        fill(q, "a"), fill(k, "b");
+        const ts_attention_spec spec = spec_of(&ts_gumbel_softmax_map, TS_SCORE_EUCLIDEAN);
+        ts_tensor *p = ts_attention_weights(tape, q, k, NULL, &spec);
+        ck_assert_int_eq(ts_backward(tape, ts_sum(tape, ts_square(tape, p), TS_ALL_AXES, false)), TS_OK);
+        const ts_real *results[3] = {p->data, q->grad, k->grad};
+        for (int i = 0; i < 3; i++) {
+            const size_t bytes = (size_t)(6 * 130) * (i == 0 ? 130 : 5) * sizeof(ts_real);
+            if (t == 0) memcpy(reference[i], results[i], bytes);
+            ck_assert_mem_eq(reference[i], results[i], bytes);
+        }
+    }
+}
+END_TEST
 #endif
 
 int main(void) {
@@ -178,6 +299,9 @@ int main(void) {
     tcase_add_test(tests, fully_masked_row);
     tcase_add_test(tests, masked_keys_are_excluded_exactly);
     tcase_add_test(tests, equals_its_composition);
+    tcase_add_test(tests, weights_times_values_equal_attention);
+    tcase_add_test(tests, weights_are_attention_to_unit_values);
+    tcase_add_test(tests, weights_of_a_fully_masked_row);
     tcase_add_test(tests, hardmax_far_from_the_origin);
     tcase_add_test(tests, ties_share_or_go_to_the_first);
     tcase_add_test(tests, dropout_of_everything_is_zero);
@@ -185,6 +309,7 @@ int main(void) {
     tcase_add_test(tests, gradient_through_a_mask);
 #ifdef _OPENMP
     tcase_add_test(tests, the_same_bits_on_any_number_of_threads);
+    tcase_add_test(tests, weights_are_the_same_bits_on_any_number_of_threads);
 #endif
     suite_add_tcase(suite, tests);
     return run_suite(suite);

@@ -33,13 +33,37 @@ typedef struct probe {
     bool smooth; /* its gradient is its derivative and not zero everywhere */
 } probe;
 
-static const probe probes[] = {
-    {&ts_softmax_map, 0, true},   {&ts_hardmax_map, 0, false},         {&ts_argmax_map, 0, false},
-    {&ts_sparsemax_map, 0, true}, {&ts_normmax_map, 1 + 1e-9, false},  {&ts_normmax_map, 1.01, true},
-    {&ts_normmax_map, 1.1, true}, {&ts_normmax_map, 1.5, true},        {&ts_normmax_map, 2, true},
-    {&ts_normmax_map, 3, true},   {&ts_normmax_map, 10, true},         {&ts_normmax_map, 100, true},
-    {&ts_normmax_map, 1e4, true}, {&ts_normmax_map, 1e6, false},       {&ts_normmax_inf_map, 0, false},
-    {&ts_linear_map, 0, true},    {&ts_gumbel_softmax_map, 0.7, true}, {&ts_gumbel_hardmax_map, 0.7, false}};
+static const probe probes[] = {{&ts_softmax_map, 0, true},
+                               {&ts_hardmax_map, 0, false},
+                               {&ts_argmax_map, 0, false},
+                               {&ts_sparsemax_map, 0, true},
+                               {&ts_normmax_map, 1 + 1e-9, false},
+                               {&ts_normmax_map, 1.01, true},
+                               {&ts_normmax_map, 1.1, true},
+                               {&ts_normmax_map, 1.5, true},
+                               {&ts_normmax_map, 2, true},
+                               {&ts_normmax_map, 3, true},
+                               {&ts_normmax_map, 10, true},
+                               {&ts_normmax_map, 100, true},
+                               {&ts_normmax_map, 1e4, true},
+                               {&ts_normmax_map, 1e6, false},
+                               {&ts_normmax_inf_map, 0, false},
+                               {&ts_linear_map, 0, true},
+                               {&ts_gumbel_softmax_map, 0.7, true},
+                               {&ts_gumbel_hardmax_map, 0.7, false},
+                               {&ts_top_m_map, 0, false},
+                               {&ts_top_m_map, 0.3, false},
+                               {&ts_top_m_map, 0.999, false},
+                               {&ts_entmax15_map, 0, true},
+                               {&ts_power_map, 1, true},
+                               {&ts_power_map, 2, true},
+                               {&ts_power_map, 7.5, true},
+                               {&ts_power_map, 1e6, false},
+                               {&ts_fuzzy_map, 1 + 1e-9, false},
+                               {&ts_fuzzy_map, 1.2, true},
+                               {&ts_fuzzy_map, 2, true},
+                               {&ts_fuzzy_map, 30, true},
+                               {&ts_fuzzy_map, 1e300, false}};
 enum { PROBES = sizeof probes / sizeof *probes };
 
 static ts_simplex_row row_of(const probe *of, int64_t n, double *work) {
@@ -78,12 +102,17 @@ static void gradient(const probe *of, int64_t n, const double *s, const double *
     memcpy(ds, d, (size_t)n * sizeof *ds);
 }
 
-/* Uniform in (-scale, scale), or (0, scale) for the map that wants no negative scores. */
+/* The scores a map is made for: 1 and -1 one sign, 0 any. */
+static int sign_of(const ts_simplex *map) {
+    return map == &ts_linear_map || map == &ts_power_map ? 1 : map == &ts_fuzzy_map ? -1 : 0;
+}
+
+/* Uniform in (-scale, scale), or (0, scale) or (-scale, 0) for the maps that want one sign. */
 static void random_row(const ts_simplex *map, uint32_t step, double scale, int64_t n, double *s) {
     const ts_rng rng = {test_seed(), ts_rng_stream("scores"), step};
     for (int64_t i = 0; i < n; i++) {
         const double u = ts_rng_uniform(rng, (uint64_t)i);
-        s[i] = map == &ts_linear_map ? scale * u : scale * (2 * u - 1);
+        s[i] = sign_of(map) == 0 ? scale * (2 * u - 1) : scale * u * sign_of(map);
     }
 }
 
@@ -140,7 +169,7 @@ START_TEST(normmax_known_threshold) {
 END_TEST
 
 /* Every map, sizes 1 to 200, scales 1e-6 to 1e6: weights lie in the simplex. Scores are multiples of 2^-20 of a power
- * of two, so that a shift is exact and must not move a bit (but for linear). */
+ * of two, so that a shift is exact and must not move a bit; nor must a factor 8 for the maps of scores of one sign. */
 START_TEST(weights_lie_in_the_simplex_and_ignore_shifts) {
     double s[LONGEST], p[LONGEST], moved[LONGEST];
     const probe *of = &probes[_i];
@@ -154,14 +183,13 @@ START_TEST(weights_lie_in_the_simplex_and_ignore_shifts) {
                 ck_assert_msg(p[i] >= 0, "%s(%g), n %lld, scale 2^%d: weight %g", of->map->name, of->parameter,
                               (long long)n, e, p[i]);
                 sum += p[i];
-                s[i] += ldexp(3, e);
+                s[i] = sign_of(of->map) == 0 ? s[i] + ldexp(3, e) : 8 * s[i];
             }
             ck_assert_msg(fabs(sum - 1) <= 1e-14 * (double)n, "%s(%g), n %lld, scale 2^%d: sum %.17g", of->map->name,
                           of->parameter, (long long)n, e, sum);
-            if (of->map == &ts_linear_map) continue;
             weights(of, n, s, moved);
             for (int64_t i = 0; i < n; i++)
-                ck_assert_msg(p[i] == moved[i], "%s(%g): %.17g, shifted %.17g", of->map->name, of->parameter, p[i],
+                ck_assert_msg(p[i] == moved[i], "%s(%g): %.17g, moved %.17g", of->map->name, of->parameter, p[i],
                               moved[i]);
         }
 }
@@ -280,15 +308,15 @@ END_TEST
 /* Rows of 10^6 scores, some of them made to take many steps, are done in little time and memory. */
 START_TEST(long_rows) {
     static double s[1000000], w[1000000], ds[1000000];
-    static const probe long_probes[] = {{&ts_sparsemax_map, 0, true},
-                                        {&ts_normmax_map, 1.5, true},
-                                        {&ts_normmax_map, 1e5, true},
-                                        {&ts_normmax_inf_map, 0, false}};
+    static const probe long_probes[] = {{&ts_sparsemax_map, 0, true}, {&ts_normmax_map, 1.5, true},
+                                        {&ts_normmax_map, 1e5, true}, {&ts_normmax_inf_map, 0, false},
+                                        {&ts_entmax15_map, 0, true},  {&ts_fuzzy_map, 2, true},
+                                        {&ts_top_m_map, 0.29, false}};
     const int64_t n = 1000000;
     for (int kind = 0; kind < 3; kind++) {
         for (int64_t i = 0; i < n; i++)
             s[i] = kind == 0 ? 0 : kind == 1 ? -1 + pow(2, -(double)(i % 60)) : -pow((double)i / (double)n, 0.01);
-        for (int k = 0; k < 4; k++) {
+        for (int k = 0; k < 7; k++) {
             const ts_simplex_row row = row_of(&long_probes[k], n, NULL);
             const double z = long_probes[k].map->forward(&row, s, w);
             double sum = 0;
@@ -301,12 +329,218 @@ START_TEST(long_rows) {
 }
 END_TEST
 
+/* ---- top-m ------------------------------------------------------------------------------------------------------- */
+
+START_TEST(top_m_known_values) {
+    const probe all = {&ts_top_m_map, 0, false}, half = {&ts_top_m_map, 0.5, false};
+    const probe most = {&ts_top_m_map, 1 - 0x1p-53, false};
+    const double third = 1 / 3.0;
+    check_weights(&all, 3, ROW(1, -5, 2), ROW(third, third, third), 0);
+    check_weights(&half, 4, ROW(1, 4, 2, 3), ROW(0, 0.5, 0, 0.5), 0);
+    check_weights(&half, 5, ROW(1, 5, 2, 4, 3), ROW(0, third, 0, third, third), 0); /* floor(2.5) are trimmed */
+    check_weights(&half, 4, ROW(7, 7, 7, 7), ROW(0.5, 0.5, 0, 0), 0);
+    check_weights(&half, 4, ROW(7, 8, 7, 7), ROW(0.5, 0.5, 0, 0), 0);
+    check_weights(&half, 4, ROW(-0.0, 0.0, -0.0, 0.0), ROW(0.5, 0.5, 0, 0), 0);
+    check_weights(&half, 4, ROW(-DBL_TRUE_MIN, 0, -0.0, DBL_TRUE_MIN), ROW(0, 0.5, 0, 0.5), 0);
+    check_weights(&most, 3, ROW(1, 2, 2), ROW(0, 1, 0), 0);
+    check_weights(&half, 1, ROW(-3), ROW(1), 0);
+    /* excluded entries do not count: 2 of 4 */
+    check_weights(&half, 6, ROW(-INFINITY, 1, 2, -INFINITY, 3, 4), ROW(0, 0, 0, 0, 0.5, 0.5), 0);
+    check_weights(&half, 4, ROW(INFINITY, 1, INFINITY, 2), ROW(1, 0, 0, 0), 0);
+}
+END_TEST
+
+/* For a share of whole percents, the number trimmed is that of integer arithmetic: .29 of 100 are 29. */
+START_TEST(top_m_counts_as_one_does_by_hand) {
+    double s[1000], w[1000];
+    random_row(&ts_top_m_map, 1, 1, 1000, s);
+    ck_assert(floor(0.29 * 100) == 28);
+    for (int64_t percent = 0; percent < 100; percent++) {
+        const probe of = {&ts_top_m_map, (double)percent / 100, false};
+        for (int64_t n = 1; n <= 1000; n += n < 120 ? 1 : 11) {
+            const ts_simplex_row row = row_of(&of, n, NULL);
+            const double z = of.map->forward(&row, s, w);
+            ck_assert_msg(z == (double)(n - percent * n / 100), "%lld of %lld at %lld%%", (long long)z, (long long)n,
+                          (long long)percent);
+        }
+    }
+}
+END_TEST
+
+/* Few different scores, so that borders lie within ties: an entry is kept when less than m come before it. */
+START_TEST(top_m_takes_the_first_of_equal_scores) {
+    double s[LONGEST], p[LONGEST];
+    for (uint32_t k = 0; k < 400; k++) {
+        const probe of = {&ts_top_m_map, (double)(k % 97) / 97, false};
+        const int64_t n = 1 + k % 100, m = n - (int64_t)floor(of.parameter * (double)n + 1e-9);
+        random_row(of.map, k, k % 3 == 0 ? 1 : (double)(k % 20), n, s);
+        for (int64_t i = 0; i < n && k % 3 != 0; i++) s[i] = round(s[i]);
+        weights(&of, n, s, p);
+        for (int64_t i = 0; i < n; i++) {
+            int64_t before = 0;
+            for (int64_t j = 0; j < n; j++) before += s[j] > s[i] || (s[j] == s[i] && j < i);
+            ck_assert(p[i] == (before < m ? 1 / (double)m : 0));
+        }
+    }
+}
+END_TEST
+
+/* ---- entmax-1.5 -------------------------------------------------------------------------------------------------- */
+
+START_TEST(entmax_known_values) {
+    const probe entmax = {&ts_entmax15_map, 0, true};
+    const double tau = (1 - sqrt(7)) / 4; /* of (1, 0): (1/2 - tau)^2 + tau^2 = 1 */
+    check_weights(&entmax, 2, ROW(1, 0), ROW((0.5 - tau) * (0.5 - tau), tau * tau), 1e-15);
+    check_weights(&entmax, 4, ROW(3, 3, 3, 3), ROW(0.25, 0.25, 0.25, 0.25), 0);
+    check_weights(&entmax, 3, ROW(2, 0, -7), ROW(1, 0, 0), 0); /* alone from a distance of 2 on */
+    check_weights(&entmax, 3, ROW(-1e300, 1e300, 1e300), ROW(0, 0.5, 0.5), 1e-16);
+    double ds[2];
+    gradient(&entmax, 2, ROW(1, 0), ROW(1, 0), ds); /* g_1 g_2 / (g_1 + g_2) */
+    ck_assert_double_eq_tol(ds[0], (0.5 - tau) * -tau / (0.5 - 2 * tau), 1e-15);
+    ck_assert_double_eq_tol(ds[1], -ds[0], 1e-15);
+}
+END_TEST
+
+/* tau by bisection in long double, where its error is nothing next to 1e-14. */
+static double entmax_threshold(int64_t n, const double *s) {
+    long double low = -INFINITY, high;
+    for (int64_t i = 0; i < n; i++) low = s[i] > (double)low ? (long double)s[i] : low;
+    high = low / 2, low = high - 1;
+    for (int step = 0; step < 100; step++) {
+        const long double middle = (low + high) / 2;
+        long double sum = 0;
+        for (int64_t i = 0; i < n; i++)
+            if (s[i] / 2 > (double)middle) sum += ((long double)s[i] / 2 - middle) * ((long double)s[i] / 2 - middle);
+        *(sum > 1 ? &low : &high) = middle;
+    }
+    return (double)low;
+}
+
+START_TEST(entmax_satisfies_its_equation) {
+    const probe entmax = {&ts_entmax15_map, 0, true};
+    double s[LONGEST], p[LONGEST];
+    for (uint32_t k = 0; k < 500; k++) {
+        const int64_t n = 1 + k % 200;
+        random_row(entmax.map, k, pow(10, (double)(k % 5) - 3), n, s);
+        weights(&entmax, n, s, p);
+        const double tau = entmax_threshold(n, s);
+        for (int64_t i = 0; i < n; i++) {
+            const double above = fmax(s[i] / 2 - tau, 0);
+            ck_assert_double_le(fabs(p[i] - above * above), 1e-14 * fmax(1, fabs(tau)));
+        }
+    }
+}
+END_TEST
+
+/* ---- power and fuzzy --------------------------------------------------------------------------------------------- */
+
+START_TEST(power_known_values) {
+    const probe one = {&ts_power_map, 1, true}, two = {&ts_power_map, 2, true}, ten = {&ts_power_map, 10, true};
+    const probe sharp = {&ts_power_map, 1e12, false}, linear = {&ts_linear_map, 0, true};
+    check_weights(&two, 4, ROW(1, 0, 2, 3), ROW(1 / 14.0, 0, 4 / 14.0, 9 / 14.0), 1e-15);
+    check_weights(&two, 3, ROW(0.2, 0.2, 0.2), ROW(1 / 3.0, 1 / 3.0, 1 / 3.0), 0);
+    check_weights(&ten, 2, ROW(1e300, 5e299), ROW(1024 / 1025.0, 1 / 1025.0), 1e-15);
+    check_weights(&ten, 2, ROW(2e-310, 1e-310), ROW(1024 / 1025.0, 1 / 1025.0), 1e-12);
+    check_weights(&ten, 2, ROW(DBL_MAX, DBL_MAX), ROW(0.5, 0.5), 0);
+    check_weights(&sharp, 4, ROW(3, 3, 2.999, 0), ROW(0.5, 0.5, 0, 0), 0);
+    check_weights(&ten, 3, ROW(0, 0, -INFINITY), ROW(0, 0, 0), 0);
+    check_weights(&two, 3, ROW(1, -5, 1), ROW(0.5, 0, 0.5), 0); /* a negative score is excluded */
+    check_weights(&two, 2, ROW(-1, -2), ROW(0, 0), 0);
+    double s[LONGEST], p[LONGEST], dp[LONGEST], ds[LONGEST], linear_ds[LONGEST];
+    random_row(&ts_linear_map, 5, 3, 50, s), random_row(&ts_softmax_map, 6, 1, 50, dp);
+    s[7] = 0;
+    weights(&linear, 50, s, p), check_weights(&one, 50, s, p, 1e-16);
+    gradient(&one, 50, s, dp, ds), gradient(&linear, 50, s, dp, linear_ds);
+    for (int i = 0; i < 50; i++) ck_assert_double_eq_tol(ds[i], linear_ds[i], 1e-16);
+    gradient(&two, 2, ROW(1, 3), ROW(1, 0), ds); /* p = (1, 9)/10 */
+    ck_assert_double_eq_tol(ds[0], 0.18, 1e-16);
+    ck_assert_double_eq_tol(ds[1], -0.06, 1e-16);
+    gradient(&two, 3, ROW(0, 0, 0), ROW(1, 2, 3), ds);
+    for (int i = 0; i < 3; i++) ck_assert(ds[i] == 0);
+}
+END_TEST
+
+START_TEST(fuzzy_known_values) {
+    const probe two = {&ts_fuzzy_map, 2, true}, three = {&ts_fuzzy_map, 3, true};
+    const probe sharp = {&ts_fuzzy_map, 1 + 1e-9, false}, flat = {&ts_fuzzy_map, 1e9, false};
+    const probe large = {&ts_fuzzy_map, 101, false};
+    check_weights(&two, 2, ROW(-1, -4), ROW(0.8, 0.2), 1e-16);
+    check_weights(&three, 2, ROW(-1, -4), ROW(2 / 3.0, 1 / 3.0), 1e-15);
+    check_weights(&two, 3, ROW(-5, -5, -5), ROW(1 / 3.0, 1 / 3.0, 1 / 3.0), 0);
+    check_weights(&sharp, 4, ROW(-2, -1, -1.001, -1), ROW(0, 0.5, 0, 0.5), 0);
+    check_weights(&flat, 3, ROW(-1e-9, -1, -1e9), ROW(1 / 3.0, 1 / 3.0, 1 / 3.0), 1e-7);
+    check_weights(&flat, 3, ROW(-1, -INFINITY, -4), ROW(0.5, 0, 0.5), 1e-9);
+    check_weights(&two, 4, ROW(-1, 0, -DBL_TRUE_MIN, -0.0), ROW(0, 0.5, 0, 0.5), 0);
+    check_weights(&two, 3, ROW(1, -1, 0), ROW(0.5, 0, 0.5), 0); /* a positive score is a distance of 0 */
+    check_weights(&two, 2, ROW(-DBL_TRUE_MIN, -DBL_MAX), ROW(1, 0), 0);
+    check_weights(&two, 2, ROW(-DBL_MAX, -DBL_MAX / 4), ROW(0.2, 0.8), 1e-15);
+    const double ratio = exp2(-(1074 + 1024) / 100.0); /* of weights, where that of distances underflows */
+    check_weights(&large, 2, ROW(-DBL_TRUE_MIN, -DBL_MAX), ROW(1 / (1 + ratio), ratio / (1 + ratio)), 1e-15);
+    double ds[3];
+    gradient(&two, 2, ROW(-1, -4), ROW(1, 0), ds); /* p (dp - .8) / d */
+    ck_assert_double_eq_tol(ds[0], 0.16, 1e-15);
+    ck_assert_double_eq_tol(ds[1], -0.04, 1e-15);
+    gradient(&two, 3, ROW(0, -1, 0), ROW(1, 2, 3), ds);
+    for (int i = 0; i < 3; i++) ck_assert(ds[i] == 0);
+    gradient(&two, 3, ROW(-DBL_TRUE_MIN, -1, -DBL_MAX), ROW(1, 2, 3), ds);
+    ck_assert(ds[0] == 0 && isfinite(ds[1]) && isfinite(ds[2]));
+}
+END_TEST
+
+/* Near ties under large powers: the ratio (3 - 2^-40)/3 rounds, and that must not be raised to the power 2^40. */
+START_TEST(large_powers_of_near_ties) {
+    const probe power = {&ts_power_map, 0x1p40, true}, fuzzy = {&ts_fuzzy_map, 1 + 0x1p-40, true};
+    const double p = 1 / (1 + exp(-1 / 3.0));
+    check_weights(&power, 2, ROW(3, 3 - 0x1p-40), ROW(p, 1 - p), 1e-12);
+    check_weights(&fuzzy, 2, ROW(-3, -(3 - 0x1p-40)), ROW(1 - p, p), 1e-12);
+}
+END_TEST
+
+/* The weights of fuzzy with m are those of power over the inverse distances, with a = 1/(m - 1). */
+START_TEST(fuzzy_is_power_of_inverse_distances) {
+    double s[LONGEST], inverse[LONGEST], p[LONGEST];
+    for (uint32_t k = 0; k < 100; k++) {
+        const double a = 1 + (double)(k % 9);
+        const probe fuzzy = {&ts_fuzzy_map, 1 + 1 / a, true}, power = {&ts_power_map, a, true};
+        const int64_t n = 1 + k % 200;
+        random_row(fuzzy.map, k, 3, n, s);
+        for (int64_t i = 0; i < n; i++) inverse[i] = -1 / s[i];
+        weights(&fuzzy, n, s, p), check_weights(&power, n, inverse, p, 1e-14);
+    }
+}
+END_TEST
+
+/* Rows of 10^6 scores >= 0; those of the other maps are in long_rows. */
+START_TEST(long_rows_of_powers) {
+    static double s[1000000], w[1000000], ds[1000000];
+    const probe power = {&ts_power_map, 3, true}, top = {&ts_top_m_map, 0.9, false};
+    const int64_t n = 1000000;
+    random_row(power.map, 3, 1, n, s);
+    ts_simplex_row row = row_of(&power, n, NULL);
+    const double z = power.map->forward(&row, s, w);
+    double sum = 0, least = INFINITY, largest = 0;
+    for (int64_t i = 0; i < n; i++) sum += w[i] / z;
+    ck_assert_double_eq_tol(sum, 1, 1e-9);
+    power.map->backward(&row, s, w, z, s, ds);
+    ck_assert(isfinite(ds[0]) && isfinite(ds[n - 1]));
+    row = row_of(&top, n, NULL);
+    ck_assert(top.map->forward(&row, s, w) == 100000);
+    for (int64_t i = 0; i < n; i++) {
+        if (w[i] == 1) least = fmin(least, s[i]);
+        if (w[i] == 0) largest = fmax(largest, s[i]);
+    }
+    ck_assert(least > largest);
+}
+END_TEST
+
 /* ---- infinities and NaN ------------------------------------------------------------------------------------------ */
 
 START_TEST(entries_of_minus_infinity_are_excluded) {
     const probe *of = &probes[_i];
     double p[5], ds[5], compact_p[3], compact_ds[3];
-    const double s[5] = {-INFINITY, 0.4, 0.9, -INFINITY, 0.6}, compact[3] = {0.4, 0.9, 0.6};
+    const double down = sign_of(of->map) < 0 ? 1 : 0;
+    const double s[5] = {-INFINITY, 0.4 - down, 0.9 - down, -INFINITY, 0.6 - down};
+    const double compact[3] = {0.4 - down, 0.9 - down, 0.6 - down};
     const double dp[5] = {NAN, 1, -2, INFINITY, 0.5}, compact_dp[3] = {1, -2, 0.5};
     weights(of, 5, s, p), gradient(of, 5, s, dp, ds);
     ck_assert(p[0] == 0 && p[3] == 0 && ds[0] == 0 && ds[3] == 0);
@@ -333,7 +567,7 @@ START_TEST(entries_of_plus_infinity_share_the_weight) {
     weights(of, 4, two, p), gradient(of, 4, two, dp, ds);
     ck_assert_msg(p[1] == 0 && p[3] == 0 && fabs(p[0] + p[2] - 1) < 1e-15, "%s", of->map->name);
     for (int i = 0; i < 4; i++) ck_assert_msg(isfinite(ds[i]), "%s", of->map->name);
-    if (of->map == &ts_softmax_map || of->map == &ts_hardmax_map || of->map == &ts_linear_map) ck_assert(p[0] == 0.5);
+    if (of->map == &ts_softmax_map || of->map == &ts_hardmax_map || sign_of(of->map) != 0) ck_assert(p[0] == 0.5);
     if (of->map == &ts_argmax_map) ck_assert(p[0] == 1);
 }
 END_TEST
@@ -411,8 +645,7 @@ START_TEST(gradients_are_the_derivatives) {
         const double scale = of->map == &ts_normmax_map ? fmin(1, of->parameter - 1) : 1;
         random_row(of->map, k, scale, n, s);
         random_row(&ts_softmax_map, k + 1000, 1, n, dp);
-        if (of->map == &ts_linear_map)
-            for (int64_t i = 0; i < n; i++) s[i] += 0.1;
+        for (int64_t i = 0; i < n; i++) s[i] += 0.1 * sign_of(of->map);
         gradient(of, n, s, dp, ds);
         double squares = 0;
         for (int64_t i = 0; i < n; i++) squares += ds[i] * ds[i];
@@ -502,13 +735,15 @@ END_TEST
  */
 
 START_TEST(maps_by_name) {
-    static const char *const names[] = {"softmax",     "hardmax", "argmax",         "sparsemax",     "normmax",
-                                        "normmax-inf", "linear",  "gumbel-softmax", "gumbel-hardmax"};
-    for (int i = 0; i < 9; i++) {
+    static const char *const names[] = {"softmax",     "hardmax", "argmax",         "sparsemax",      "normmax",
+                                        "normmax-inf", "linear",  "gumbel-softmax", "gumbel-hardmax", "top-m",
+                                        "entmax-1.5",  "power",   "fuzzy"};
+    enum { MAPS = sizeof names / sizeof *names };
+    for (int i = 0; i < MAPS; i++) {
         ck_assert_ptr_eq(ts_simplex_by_name(names[i]), ts_simplex_maps[i]);
         ck_assert_str_eq(ts_simplex_maps[i]->name, names[i]);
     }
-    ck_assert_ptr_null(ts_simplex_maps[9]);
+    ck_assert_ptr_null(ts_simplex_maps[MAPS]);
     ck_assert_ptr_null(ts_simplex_by_name("softmaximum"));
     ck_assert_ptr_null(ts_simplex_by_name(""));
 }
@@ -531,11 +766,25 @@ START_TEST(parameters_are_checked) {
     check_spec(&ts_gumbel_softmax_map, INFINITY, "gumbel-softmax: tau must be > 0 and finite, not inf");
     check_spec(&ts_gumbel_hardmax_map, 0.1, "");
     check_spec(&ts_softmax_map, NAN, "");
+    check_spec(&ts_entmax15_map, NAN, "");
+    check_spec(&ts_top_m_map, 1, "top-m: the trimmed share F must be >= 0 and < 1, not 1");
+    check_spec(&ts_top_m_map, -0.1, "top-m: the trimmed share F must be >= 0 and < 1, not -0.1");
+    check_spec(&ts_top_m_map, 0, "");
+    check_spec(&ts_top_m_map, 0.999, "");
+    check_spec(&ts_power_map, 0.99, "power: the power a must be >= 1 and finite, not 0.99");
+    check_spec(&ts_power_map, INFINITY, "power: the power a must be >= 1 and finite, not inf");
+    check_spec(&ts_power_map, 1, "");
+    check_spec(&ts_fuzzy_map, 1, "fuzzy: the fuzzifier m must be > 1 and finite, not 1");
+    check_spec(&ts_fuzzy_map, INFINITY, "fuzzy: the fuzzifier m must be > 1 and finite, not inf");
+    check_spec(&ts_fuzzy_map, 1 + DBL_EPSILON, "");
     check_spec(NULL, 1, "no simplex map is given");
-    ts_error error = {.status = TS_OK};
-    ck_assert_int_ne(ts_simplex_check(&(ts_simplex_spec){.map = &ts_normmax_map, .parameter = NAN}, &error), TS_OK);
-    ck_assert_int_ne(ts_simplex_check(&(ts_simplex_spec){.map = &ts_gumbel_softmax_map, .parameter = NAN}, &error),
-                     TS_OK);
+    static const ts_simplex *const with_parameter[] = {&ts_normmax_map, &ts_gumbel_softmax_map, &ts_top_m_map,
+                                                       &ts_power_map, &ts_fuzzy_map};
+    for (int i = 0; i < 5; i++) {
+        ts_error error = {.status = TS_OK};
+        ck_assert_int_ne(ts_simplex_check(&(ts_simplex_spec){.map = with_parameter[i], .parameter = NAN}, &error),
+                         TS_OK);
+    }
 }
 END_TEST
 
@@ -551,6 +800,9 @@ START_TEST(ops_refuse_by_name) {
     check_refused("simplex_map [2,3]: normmax: alpha must be > 1 and finite, not 0.5");
     ts_gumbel_softmax(tape, ts_variable(tape, TS_SHAPE(3), NULL), 0, 0, true, rng);
     check_refused("simplex_map [3]: gumbel-hardmax: tau must be > 0 and finite, not 0");
+    ts_simplex_apply(tape, ts_variable(tape, TS_SHAPE(3), NULL), 0,
+                     &(ts_simplex_spec){.map = &ts_top_m_map, .parameter = 1.5});
+    check_refused("simplex_map [3]: top-m: the trimmed share F must be >= 0 and < 1, not 1.5");
     ts_softmax(tape, ts_variable(tape, TS_SHAPE(2, 3), NULL), -3);
     check_refused("simplex_map [2,3]: there is no axis -3");
     ts_rms_norm(tape, ts_variable(tape, TS_SHAPE(2, 3), NULL), ts_variable(tape, TS_SHAPE(2), NULL), 2, 2, 0);
@@ -743,6 +995,16 @@ static void add_map_tests(TCase *tests) {
     tcase_add_test(tests, normmax_satisfies_its_equation);
     tcase_add_test(tests, normmax_tends_to_its_limits);
     tcase_add_test(tests, long_rows);
+    tcase_add_test(tests, top_m_known_values);
+    tcase_add_test(tests, top_m_counts_as_one_does_by_hand);
+    tcase_add_test(tests, top_m_takes_the_first_of_equal_scores);
+    tcase_add_test(tests, entmax_known_values);
+    tcase_add_test(tests, entmax_satisfies_its_equation);
+    tcase_add_test(tests, power_known_values);
+    tcase_add_test(tests, fuzzy_known_values);
+    tcase_add_test(tests, large_powers_of_near_ties);
+    tcase_add_test(tests, fuzzy_is_power_of_inverse_distances);
+    tcase_add_test(tests, long_rows_of_powers);
     tcase_add_loop_test(tests, entries_of_minus_infinity_are_excluded, 0, PROBES);
     tcase_add_loop_test(tests, entries_of_plus_infinity_share_the_weight, 0, PROBES);
     tcase_add_loop_test(tests, nan_makes_the_row_nan, 0, PROBES);

@@ -1,11 +1,12 @@
 /* row.h: what the maps of this folder share.
  *
- * All of them but linear are shift-invariant and work on s - max, which lies in [-inf, 0]. So an entry of -inf is
- * excluded, entries of +inf tie with each other and exclude the rest, and no difference is NaN. A NaN score makes every
- * weight of its row NaN. */
+ * All of them but linear, power and fuzzy, which are scale-invariant, are shift-invariant and work on s - max, which
+ * lies in [-inf, 0]. So an entry of -inf is excluded, entries of +inf tie with each other and exclude the rest, and no
+ * difference is NaN; those three keep the same rules. A NaN score makes every weight of its row NaN. */
 #ifndef TS_SIMPLEX_ROW_H
 #define TS_SIMPLEX_ROW_H
 
+#include <float.h>
 #include <math.h>
 
 #include "../simplex.h"
@@ -36,6 +37,16 @@ static inline double ts_row_undefined(int64_t n, double max, double *w) {
 /* s - max, and 0 where both are +inf. */
 static inline double ts_row_below(double s, double max) {
     return s == max ? 0 : s - max;
+}
+
+/* (part / whole)^power for 0 <= part/whole <= 1, both of one sign, power >= 0, and 0^0 = 1; exact to rounding for any
+ * power. The logarithm of the ratio is taken from the difference near 1, where that is exact and the ratio's rounding
+ * would be raised to the power; and as a difference of logarithms where the ratio would underflow. */
+static inline double ts_row_ratio_power(double part, double whole, double power) {
+    const double ratio = part / whole;
+    if (power == 0) return isnan(ratio) ? ratio : 1;
+    if (ratio > 0.5) return exp(power * log1p((part - whole) / whole));
+    return exp(power * (ratio >= DBL_MIN ? log(ratio) : log(fabs(part)) - log(fabs(whole))));
 }
 
 /* sum p_i dp_i with p = w / z. An entry without weight adds nothing, whatever its dp. */
