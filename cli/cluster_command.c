@@ -36,6 +36,11 @@ static bool write_centers(const cli_cluster_job *job, ts_io_error *error) {
     return ts_array_write(job->options->centers, &centers, error);
 }
 
+static bool write_weights(const cli_cluster_job *job, ts_io_error *error) {
+    const ts_array_view weights = {TS_ARRAY_FLOAT32, 2, {job->n, job->k}, job->run.weights, NULL};
+    return ts_array_write(job->options->weights, &weights, error);
+}
+
 static bool write_trajectory(const cli_cluster_job *job, ts_io_error *error) {
     const int64_t frames = job->run.path_steps + 1, rows = frames * job->k;
     double *path = malloc((size_t)(rows * job->d) * sizeof *path);
@@ -57,6 +62,7 @@ static int write_outputs(const cli_cluster_job *job) {
     if (o->labels != NULL && !write_labels(job, &error)) return cli_fail(CLI_FAILED, "%s", error.text);
     if (o->centers != NULL && !write_centers(job, &error)) return cli_fail(CLI_FAILED, "%s", error.text);
     if (o->trajectory != NULL && !write_trajectory(job, &error)) return cli_fail(CLI_FAILED, "%s", error.text);
+    if (o->weights != NULL && !write_weights(job, &error)) return cli_fail(CLI_FAILED, "%s", error.text);
     return CLI_DONE;
 }
 
@@ -74,6 +80,7 @@ int cli_cluster(int n_words, char *const *words) {
     int status = cli_cluster_read_options(n_words, words, &options);
     if (status != CLI_GO_ON) return status;
     set_threads(options.threads);
+    if (options.print_arch) return cli_cluster_job_print_arch(&options);
     status = cli_cluster_job_run(&options, &job);
     if (status == CLI_DONE) status = write_outputs(&job);
     if (status == CLI_DONE) status = report(&job);

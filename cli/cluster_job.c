@@ -1,12 +1,14 @@
 #include "cluster_job.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "../autograd/rng.h"
 #include "../models/circuit.h"
-#include "../models/plain_lloyd.h"
+#include "../models/definition_json.h"
+#include "../models/plain.h"
 #include "../models/scores.h"
 #include "message.h"
 #include "number_text.h"
@@ -39,7 +41,9 @@ static int load_points(cli_cluster_job *job) {
     if (job->k > job->n)
         return cli_fail(CLI_FAILED, "%s: k = %lld but only %lld row%s", o->file, (long long)job->k, (long long)job->n,
                         job->n == 1 ? "" : "s");
-    if (ts_rescaling_fit((ts_scaling)o->scaling, job->n, job->d, job->table.values, &job->rescaling, &error) != TS_OK)
+    ts_scaling scaling = (ts_scaling)o->scaling;
+    if (scaling == TS_SCALING_NONE && job->model.directions) scaling = TS_SCALING_UNSHIFTED;
+    if (ts_rescaling_fit(scaling, job->n, job->d, job->table.values, &job->rescaling, &error) != TS_OK)
         return fail_error(job, &error);
     job->points = allocate(job->n, job->d, sizeof(ts_real));
     if (job->points == NULL) return fail_memory(job);
@@ -77,6 +81,7 @@ static void free_run(cli_run *run) {
     free(run->path);
     free(run->centers);
     free(run->labels);
+    free(run->weights);
     *run = (cli_run){0};
 }
 
@@ -85,7 +90,9 @@ static bool allocate_run(const cli_cluster_job *job, cli_run *run) {
     run->path = allocate(run->path_room * job->k, job->d, sizeof(ts_real));
     run->centers = allocate(job->k, job->d, sizeof(ts_real));
     run->labels = allocate(job->n, 1, sizeof(int64_t));
-    return run->path != NULL && run->centers != NULL && run->labels != NULL;
+    const bool weighs = job->options->weights != NULL;
+    run->weights = weighs ? allocate(job->n, job->k, sizeof(ts_real)) : NULL;
+    return run->path != NULL && run->centers != NULL && run->labels != NULL && (run->weights != NULL || !weighs);
 }
 
 typedef struct row_view {
@@ -164,40 +171,55 @@ static ts_problem problem_of(const cli_cluster_job *job, const cli_run *run) {
                         .seed = run->seed};
 }
 
-static ts_definition definition_of(const cli_cluster_job *job) {
-    const cli_cluster_options *o = job->options;
+/* Completes the model, once, from the initial centres of the first run. */
+static int complete_model(cli_cluster_job *job, const cli_run *run) {
+    const ts_problem problem = problem_of(job, run);
     /* Without a scaling, gamma is in the units of the file, whatever unit the points are computed in. */
-    const double unit = o->scaling == TS_SCALING_NONE ? job->rescaling.scale[0] : 1;
-    return ts_lloyd_onehot(o->gamma * unit * unit, o->ties == CLI_TIES_SHARE);
+    const double unit = job->options->scaling == TS_SCALING_NONE ? job->rescaling.scale[0] : 1;
+    return cli_cluster_model_complete(job->options, &problem, unit, &job->model);
 }
 
-static int keep_state(const cli_cluster_job *job, cli_run *run, const ts_clustering *state) {
+/* By what runs are compared: what the algorithm makes small; where centres weigh points by distance, what they were
+ * made for, a share of the points. */
+static double rank_of(const cli_cluster_job *job, const cli_run *run) {
+    enum { USUAL_SHARE = 10 }; /* per cent */
+    const double share = job->options->trim > 0 ? job->options->trim : USUAL_SHARE / 100.0;
+    if (job->model.definition.cross_centers.own_code && !job->model.definition.medoids && !job->model.directions)
+        return ts_trimmed_objective(job->n, job->d, job->k, job->points, run->centers, share);
+    return ts_rescaling_objective(&job->rescaling, job->model.cost, job->n, job->points, run->centers, run->labels);
+}
+
+static int keep_state(const cli_cluster_job *job, cli_run *run, ts_circuit *circuit) {
+    const ts_clustering *state = ts_circuit_state(circuit);
     const int64_t size = job->k * job->d;
+    ts_error error = {0};
     for (int64_t i = 0; i < size; i++)
         if (!isfinite(state->centers[i]))
             return cli_fail(CLI_FAILED, "%s: centre %lld is not finite after step %lld", job->options->file,
                             (long long)(i / job->d), (long long)state->steps);
     memcpy(run->centers, state->centers, (size_t)size * sizeof(ts_real));
     memcpy(run->labels, state->labels, (size_t)job->n * sizeof(int64_t));
+    if (run->weights != NULL && ts_circuit_weights(circuit, run->weights, &error) != TS_OK)
+        return fail_error(job, &error);
     run->steps = state->steps;
     run->empty_repairs = state->empty_repairs;
+    run->trimmed = state->trimmed;
     run->converged = state->converged;
-    run->objective = ts_objective(job->n, job->d, job->points, run->centers, run->labels);
-    return CLI_DONE;
+    run->rank = rank_of(job, run);
+    return isnan(run->rank) ? fail_memory(job) : CLI_DONE;
 }
 
 static int run_circuit(const cli_cluster_job *job, cli_run *run, int64_t restarts, cli_progress *progress) {
     const cli_cluster_options *o = job->options;
-    const ts_definition definition = definition_of(job);
-    if (!(definition.cross_points.gamma > 0 && isfinite(definition.cross_points.gamma)))
-        return cli_fail(CLI_FAILED, "%s: --gamma %g is out of range for values of this size", o->file, o->gamma);
     const ts_problem problem = problem_of(job, run);
     ts_error error = {0};
-    ts_circuit *circuit = ts_circuit_create(&definition, &problem, &error);
+    ts_circuit *circuit = ts_circuit_create(&job->model.definition, &problem, &error);
     if (circuit == NULL) return fail_error(job, &error);
     const ts_clustering *state = ts_circuit_state(circuit);
     ts_status status = TS_OK;
     bool room = true;
+    /* the first place may not be the one given: on the unit sphere, on a row */
+    memcpy(run->path, state->centers, (size_t)(job->k * job->d) * sizeof(ts_real));
     for (int64_t t = 0; status == TS_OK && room && t < o->steps && (o->steps_exact || !state->converged); t++) {
         status = ts_circuit_step(circuit, &error);
         if (status == TS_OK && job->keeps_path) room = extend_path(job, run, state->centers);
@@ -209,22 +231,31 @@ static int run_circuit(const cli_cluster_job *job, cli_run *run, int64_t restart
         cli_progress_end(progress);
         code = status != TS_OK ? fail_error(job, &error) : fail_memory(job);
     } else {
-        code = keep_state(job, run, state);
+        code = keep_state(job, run, circuit);
     }
     ts_circuit_free(circuit);
     return code;
 }
 
-static int64_t count_restarts(const cli_cluster_options *o) {
+/* Does the transformer itself draw random numbers? */
+static bool draws(const cli_cluster_job *job) {
+    const ts_simplex *a = job->model.definition.cross_points.simplex.map,
+                     *b = job->model.definition.cross_centers.simplex.map;
+    return a == &ts_gumbel_softmax_map || a == &ts_gumbel_hardmax_map || b == &ts_gumbel_softmax_map ||
+           b == &ts_gumbel_hardmax_map;
+}
+
+static int64_t count_restarts(const cli_cluster_job *job) {
+    const cli_cluster_options *o = job->options;
     const bool fixed = o->init_is_file || o->seeding == TS_SEED_FIRST;
-    if (o->restarts == 1 || !fixed || o->empty == TS_EMPTY_RANDOM) return o->restarts;
+    if (o->restarts == 1 || !fixed || o->empty == TS_EMPTY_RANDOM || draws(job)) return o->restarts;
     cli_warn("--restarts: every run from these initial centres is the same, so one is made");
     return 1;
 }
 
 static int run_restarts(cli_cluster_job *job) {
     const cli_cluster_options *o = job->options;
-    const int64_t restarts = count_restarts(o);
+    int64_t restarts = o->restarts;
     const ts_rng rng = {o->seed, ts_rng_stream("restart"), 0};
     cli_progress progress = cli_progress_begin(o->quiet || o->steps == 0);
     int status = CLI_DONE;
@@ -238,9 +269,13 @@ static int run_restarts(cli_cluster_job *job) {
         run.seed = r == 0 ? o->seed : ts_rng_bits(rng, (uint64_t)r);
         run.path_steps = 0;
         status = choose_centers(job, &run);
-        if (status == CLI_DONE && r == 0) warn_of_equal_centers(job, run.path);
+        if (status == CLI_DONE && r == 0) {
+            warn_of_equal_centers(job, run.path);
+            status = complete_model(job, &run);
+            restarts = status == CLI_DONE ? count_restarts(job) : 1;
+        }
         if (status == CLI_DONE) status = run_circuit(job, &run, restarts, &progress);
-        if (status == CLI_DONE && (r == 0 || run.objective < job->run.objective)) {
+        if (status == CLI_DONE && (r == 0 || run.rank < job->run.rank)) {
             const cli_run worse = job->run;
             job->run = run;
             run = worse;
@@ -251,33 +286,42 @@ static int run_restarts(cli_cluster_job *job) {
     return status;
 }
 
+/* Are the centres of the report directions, which no unit changes? */
+static bool reports_directions(const cli_cluster_job *job) {
+    return job->model.directions && job->options->scaling == TS_SCALING_NONE;
+}
+
 static void measure_difference(cli_cluster_job *job, const ts_clustering *plain) {
     const cli_run *run = &job->run;
     for (int64_t i = 0; i < job->k * job->d; i++) {
         const double difference = fabs((double)run->centers[i] - (double)plain->centers[i]);
-        job->max_center_diff = fmax(job->max_center_diff, job->rescaling.scale[i % job->d] * difference);
+        const double unit = reports_directions(job) ? 1 : job->rescaling.scale[i % job->d];
+        job->max_center_diff = fmax(job->max_center_diff, unit * difference);
     }
     for (int64_t i = 0; i < job->n; i++) job->label_mismatches += run->labels[i] != plain->labels[i];
 }
 
-/* The plain algorithm from the same initial centres, by the same rules. */
+/* The plain algorithm from the same initial centres, by the same rules, as many steps. */
 static int compare_with_plain(cli_cluster_job *job) {
     const cli_cluster_options *o = job->options;
+    const ts_plain_algorithm *algorithm = ts_variant_plain(job->model.variant, &job->model.settings);
     const ts_problem problem = problem_of(job, &job->run);
     ts_error error = {0};
-    ts_plain_lloyd *lloyd = ts_plain_lloyd_create(&problem, &error);
-    if (lloyd == NULL) return fail_error(job, &error);
-    const ts_clustering *plain = ts_plain_lloyd_state(lloyd);
+    ts_plain *plain = ts_plain_create(algorithm, &job->model.settings, &problem, &error);
+    if (plain == NULL) return fail_error(job, &error);
     ts_status status = TS_OK;
-    for (int64_t t = 0; status == TS_OK && t < o->steps && (o->steps_exact || !plain->converged); t++)
-        status = ts_plain_lloyd_step(lloyd, &error);
-    if (status == TS_OK) status = ts_plain_lloyd_finish(lloyd, &error);
-    if (status == TS_OK) measure_difference(job, plain);
-    ts_plain_lloyd_free(lloyd);
+    for (int64_t t = 0; status == TS_OK && t < job->run.steps; t++) status = ts_plain_step(plain, &error);
+    if (status == TS_OK) status = ts_plain_finish(plain, &error);
+    if (status == TS_OK) measure_difference(job, ts_plain_state(plain));
+    ts_plain_free(plain);
     return status == TS_OK ? CLI_DONE : cli_fail(CLI_FAILED, "%s: plain algorithm: %s", o->file, error.text);
 }
 
 void cli_cluster_job_invert(const cli_cluster_job *job, int64_t rows, const ts_real *points, double *table) {
+    if (reports_directions(job)) {
+        for (int64_t i = 0; i < rows * job->d; i++) table[i] = cli_shortest_double(points[i]);
+        return;
+    }
     ts_rescaling_invert(&job->rescaling, rows, points, table);
     for (int64_t j = 0; j < job->d; j++)
         if (ts_rescaling_keeps(&job->rescaling, j))
@@ -290,8 +334,10 @@ static int score(cli_cluster_job *job) {
     job->sizes = calloc((size_t)job->k, sizeof *job->sizes);
     if (job->centers == NULL || job->sizes == NULL) return fail_memory(job);
     cli_cluster_job_invert(job, job->k, run->centers, job->centers);
-    for (int64_t i = 0; i < job->n; i++) job->sizes[run->labels[i]]++;
-    job->objective = ts_rescaling_objective(&job->rescaling, job->n, job->points, run->centers, run->labels);
+    for (int64_t i = 0; i < job->n; i++)
+        if (run->labels[i] >= 0) job->sizes[run->labels[i]]++;
+    job->objective =
+        ts_rescaling_objective(&job->rescaling, job->model.cost, job->n, job->points, run->centers, run->labels);
     if (job->table.labels != NULL) {
         job->adjusted_rand_index = ts_adjusted_rand_index(job->n, run->labels, job->table.labels);
         if (isnan(job->adjusted_rand_index)) return fail_memory(job);
@@ -303,13 +349,38 @@ int cli_cluster_job_run(const cli_cluster_options *options, cli_cluster_job *job
     const double began = cli_seconds();
     *job = (cli_cluster_job){
         .options = options, .k = options->k, .keeps_path = options->trajectory != NULL || options->plot != NULL};
-    int status = load_points(job);
+    int status = cli_cluster_model_read(options, &job->model);
+    if (status == CLI_DONE) status = load_points(job);
     if (status == CLI_DONE) status = load_init(job);
     if (status == CLI_DONE) status = run_restarts(job);
     if (status == CLI_DONE && options->compare) status = compare_with_plain(job);
     if (status == CLI_DONE) status = score(job);
     job->seconds = cli_seconds() - began;
     return status;
+}
+
+int cli_cluster_job_print_arch(const cli_cluster_options *options) {
+    cli_cluster_job job = {.options = options, .k = options->k};
+    cli_run run = {0};
+    int status = cli_cluster_model_read(options, &job.model);
+    if (status == CLI_DONE && options->file == NULL) {
+        status = cli_cluster_model_complete(options, NULL, 1, &job.model);
+    } else if (status == CLI_DONE) {
+        status = load_points(&job);
+        if (status == CLI_DONE) status = load_init(&job);
+        if (status == CLI_DONE && !allocate_run(&job, &run)) status = fail_memory(&job);
+        run.seed = options->seed;
+        if (status == CLI_DONE) status = choose_centers(&job, &run);
+        if (status == CLI_DONE) status = complete_model(&job, &run);
+    }
+    ts_definition_change_unit(&job.model.definition, 1 / job.model.unit); /* as it would stand in a file */
+    char *text = status == CLI_DONE ? ts_definition_to_json(&job.model.definition) : NULL;
+    if (status == CLI_DONE && text == NULL) status = cli_fail(CLI_FAILED, "out of memory");
+    if (text != NULL) fputs(text, stdout);
+    free(text);
+    free_run(&run);
+    cli_cluster_job_free(&job);
+    return status == CLI_DONE ? cli_flush_stdout() : status;
 }
 
 void cli_cluster_job_free(cli_cluster_job *job) {

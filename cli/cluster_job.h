@@ -5,6 +5,7 @@
 #include "../io/table.h"
 #include "../models/clustering.h"
 #include "../models/rescaling.h"
+#include "cluster_model.h"
 #include "cluster_options.h"
 
 /* One run of the circuit from its initial centres. */
@@ -15,15 +16,17 @@ typedef struct cli_run {
         *path; /* [path_steps + 1, k, d] centres before and after every step, if it is kept; else the initial ones */
     int64_t path_steps, path_room;
     ts_real *centers; /* [k,d] */
-    int64_t *labels;  /* [n] */
-    int64_t steps, empty_repairs;
+    int64_t *labels;  /* [n] -1: trimmed */
+    ts_real *weights; /* [n,k] if they are asked for, else NULL */
+    int64_t steps, empty_repairs, trimmed;
     bool converged;
-    double objective; /* of the points as scaled */
+    double rank; /* the run with the least is kept */
 } cli_run;
 
 typedef struct cli_cluster_job {
     const cli_cluster_options *options;
     int64_t n, d, k;
+    cli_cluster_model model;
     ts_table table; /* its names and classes; the values are freed once the points are made */
     ts_rescaling rescaling;
     ts_real *points; /* [n,d] as scaled */
@@ -43,6 +46,10 @@ typedef struct cli_cluster_job {
 /* Reads, scales, clusters, compares. Returns CLI_DONE, or CLI_FAILED after saying why; free it in either case. */
 int cli_cluster_job_run(const cli_cluster_options *options, cli_cluster_job *job);
 void cli_cluster_job_free(cli_cluster_job *job);
+
+/* Writes the definition that the options mean to standard output as JSON, reading the file only where gamma is chosen
+ * by the data. */
+int cli_cluster_job_print_arch(const cli_cluster_options *options);
 
 /* rows of points as scaled to the units of the file; a column that is not scaled comes out as the shortest decimals. */
 void cli_cluster_job_invert(const cli_cluster_job *job, int64_t rows, const ts_real *points, double *table);

@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -14,15 +15,16 @@
 #include "plot.h"
 
 #define FIELD(name) offsetof(cli_cluster_options, name)
-static const char only_lloyd[] = "this version has only --algorithm lloyd with --construction onehot";
-
 static const cli_option options_table[] = {
     {CLI_HEADING, 0, NULL, NULL, "What to do", 0, 0, 0},
     {CLI_WHOLE, 'k', "k", "K", "number of clusters (required)", FIELD(k), 1, INT64_MAX},
-    {CLI_CHOICE, 0, "algorithm", "lloyd", "the algorithm the transformer carries out (default lloyd)", FIELD(algorithm),
-     0, 0},
-    {CLI_CHOICE, 0, "construction", "onehot", "how assignments are written into its tokens (default onehot)",
+    {CLI_CHOICE, 0, "algorithm", NULL, "the algorithm that the transformer is, see above (default lloyd)",
+     FIELD(algorithm), 0, 0}, /* the choices are the table of variants */
+    {CLI_CHOICE, 0, "construction", "onehot|binary|dot",
+     "how it carries assignments: one-hot codes, binary codes, or\none-hot codes with dot-product attention (default "
+     "onehot)",
      FIELD(construction), 0, 0},
+    {CLI_TEXT, 0, "arch", "FILE.json", "a transformer of one's own, instead (docs/definitions.md)", FIELD(arch), 0, 0},
     {CLI_TEXT, 0, "init", "kmeans++|random|gonzalez|first|FILE",
      "the initial centres: chosen among the rows, or K x D numbers in a\nfile .npy or .csv (default kmeans++)",
      FIELD(init), 0, 0},
@@ -32,8 +34,14 @@ static const cli_option options_table[] = {
     {CLI_WHOLE, 0, "restarts", "R", "R runs from different initial centres, the best is kept\n(default 1)",
      FIELD(restarts), 1, 1000000000},
     {CLI_POSITIVE, 0, "gamma", "G",
-     "attention is the softmax of -G |x - c|^2, x as scaled\n(default inf: all of it on the nearest centre)",
+     "attention scores are -G |x - c|^2, x as scaled; of points over\ncentres in lloyd (default inf: exact), soft and "
+     "spherical, of\ncentres over their points in the others (default: chosen by\nthe spread of the data)",
      FIELD(gamma), 0, 0},
+    {CLI_SHARE, 0, "trim", "F",
+     "trimmed: the share of each cluster that is left out (default:\nwhat lies far, by the threshold rule and gamma)",
+     FIELD(trim), 0, 0},
+    {CLI_POSITIVE, 0, "fuzziness", "M", "fuzzy: the exponent, above 1 (default 2)", FIELD(fuzziness), 0, 0},
+    {CLI_POSITIVE, 0, "alpha", "A", "normmax: the norm's exponent, above 1 (default 2)", FIELD(alpha), 0, 0},
     {CLI_CHOICE, 0, "ties", "lowest|share",
      "a point equally near to several centres goes to the first of\nthem, or in equal "
      "parts to all (default lowest)",
@@ -61,27 +69,64 @@ static const cli_option options_table[] = {
     {CLI_TEXT, 0, "labels", "F", "the cluster of each row, from 0 (.npy .csv .tsv .txt)", FIELD(labels), 0, 0},
     {CLI_TEXT, 0, "centers", "F", "the K x D centres (.npy .csv .tsv .txt)", FIELD(centers), 0, 0},
     {CLI_TEXT, 0, "trajectory", "F.npy", "the centres before and after every step [T+1,K,D]", FIELD(trajectory), 0, 0},
+    {CLI_TEXT, 0, "weights", "F.npy", "what each row gives to each cluster [N,K]", FIELD(weights), 0, 0},
     {CLI_TEXT, 0, "plot", "F", "a picture of the clusters (.svg .png .pdf), by gnuplot", FIELD(plot), 0, 0},
     {CLI_FLAG, 0, "compare", NULL, "also runs the plain algorithm and reports the differences", FIELD(compare), 0, 0},
     {CLI_FLAG, 0, "json", NULL, "the report as one JSON object", FIELD(json), 0, 0},
     {CLI_FLAG, 0, "quiet", NULL, "no progress line", FIELD(quiet), 0, 0},
-    {CLI_ABSENT, 0, "arch", NULL, only_lloyd, 0, 0, 0},
-    {CLI_ABSENT, 0, "model", NULL, only_lloyd, 0, 0, 0},
-    {CLI_ABSENT, 0, "trim", NULL, only_lloyd, 0, 0, 0},
-    {CLI_ABSENT, 0, "weights", NULL, only_lloyd, 0, 0, 0},
+    {CLI_FLAG, 0, "print-arch", NULL,
+     "writes the transformer as JSON for --arch, and clusters nothing;\nneeds FILE and -k only where gamma is chosen "
+     "by "
+     "the data",
+     FIELD(print_arch), 0, 0},
+    {CLI_ABSENT, 0, "model", NULL, "this version has no learned models yet", 0, 0, 0},
 };
 
-static const cli_command command = {
+enum { OPTIONS = sizeof options_table / sizeof options_table[0] };
+static const cli_command command_template = {
     .name = "cluster",
     .operand = "FILE",
+    .may_lack = true,
     .summary = "Clusters the rows of FILE (.npy .npz .csv .tsv, or - for CSV on standard input) with a\n"
-               "transformer whose layers are the steps of Lloyd's algorithm.",
+               "transformer whose layers are the steps of a clustering algorithm.",
     .examples = "Examples\n"
                 "  tessera cluster iris.csv -k 3 --labels-column species --restarts 20 --plot iris.svg\n"
-                "  tessera cluster points.npy -k 10 --init first --compare --json\n",
-    .options = options_table,
-    .n_options = sizeof options_table / sizeof options_table[0],
+                "  tessera cluster points.npy -k 10 --init first --compare --json\n"
+                "  tessera cluster points.csv -k 4 --algorithm trimmed --trim .1 --labels labels.csv\n",
+    .n_options = OPTIONS,
 };
+
+/* The command with what the table of variants says: the names to choose from, and what they are. */
+typedef struct variant_texts {
+    char names[512], summary[2048];
+    cli_option options[OPTIONS];
+    cli_command command;
+} variant_texts;
+
+static void append(char *text, size_t size, const char *format, const char *a, const char *b) {
+    const size_t used = strlen(text);
+    snprintf(text + used, size - used, format, a, b);
+}
+
+static const cli_command *command_of(variant_texts *t) {
+    *t = (variant_texts){.command = command_template};
+    append(t->summary, sizeof t->summary, "%s%s\n\nAlgorithms\n", command_template.summary, "");
+    for (const ts_variant *v = ts_variants; v->name != NULL; v++) {
+        append(t->names, sizeof t->names, "%s%s", v == ts_variants ? "" : "|", v->name);
+        append(t->summary, sizeof t->summary, "  %-11s%s", v->name, v->title);
+        append(t->summary, sizeof t->summary, ": %s%s\n", v->summary, "");
+    }
+    t->summary[strlen(t->summary) - 1] = '\0';
+    memcpy(t->options, options_table, sizeof t->options);
+    for (int i = 0; i < OPTIONS; i++)
+        if (options_table[i].name != NULL && strcmp(options_table[i].name, "algorithm") == 0)
+            t->options[i].argument = t->names;
+    t->command.summary = t->summary;
+    t->command.options = t->options;
+    return &t->command;
+}
+
+static const char *const construction_names[] = {"onehot", "binary", "dot"}; /* in the order of the option */
 
 static bool file_exists(const char *path) {
     const char *archive = strstr(path, ".npz:"); /* FILE.npz:array */
@@ -118,20 +163,22 @@ static bool same_file(const char *a, const char *b) {
 }
 
 static int check_outputs(const cli_cluster_options *o) {
-    const char *const path[] = {o->labels, o->centers, o->trajectory, o->plot};
-    static const char *const name[] = {"labels", "centers", "trajectory", "plot"};
-    enum { OUTPUTS = 4, PLOT = 3 };
+    const char *const path[] = {o->labels, o->centers, o->trajectory, o->weights, o->plot};
+    static const char *const name[] = {"labels", "centers", "trajectory", "weights", "plot"};
+    static const int rank[] = {1, 2, 3, 2};
+    enum { OUTPUTS = 5, PLOT = 4 };
     for (int i = 0; i < OUTPUTS; i++) {
         ts_io_error error;
         if (path[i] == NULL) continue;
-        if (i != PLOT && !ts_array_path_ok(path[i], i + 1, &error))
+        if (i != PLOT && !ts_array_path_ok(path[i], rank[i], &error))
             return cli_fail(CLI_WRONG_USE, "--%s: %s", name[i], error.text);
         if (i == PLOT && !cli_plot_path_ok(path[i]))
             return cli_fail(CLI_WRONG_USE, "--plot: %s: the name must end in .svg, .png or .pdf", path[i]);
         for (int j = 0; j < i; j++)
             if (path[j] != NULL && same_file(path[j], path[i]))
                 return cli_fail(CLI_WRONG_USE, "--%s and --%s: both would write %s", name[j], name[i], path[i]);
-        if (same_file(o->file, path[i]) || (o->init_is_file && same_file(o->init, path[i])))
+        if (same_file(o->file, path[i]) || (o->init_is_file && same_file(o->init, path[i])) ||
+            (o->arch != NULL && same_file(o->arch, path[i])))
             return cli_fail(CLI_WRONG_USE, "--%s: %s is read by this command", name[i], path[i]);
     }
     for (int i = 0; i < OUTPUTS; i++) {
@@ -142,11 +189,76 @@ static int check_outputs(const cli_cluster_options *o) {
     return CLI_GO_ON;
 }
 
+const ts_variant *cli_cluster_variant(const cli_cluster_options *o) {
+    return &ts_variants[o->algorithm < 0 ? 0 : o->algorithm];
+}
+
+ts_settings cli_cluster_settings(const cli_cluster_options *o) {
+    ts_settings s = ts_variant_settings(cli_cluster_variant(o));
+    if (o->construction >= 0) s.scheme = construction_names[o->construction];
+    if (o->gamma > 0) s.gamma = o->gamma;
+    if (o->fuzziness > 0) s.fuzziness = o->fuzziness;
+    if (o->alpha > 0) s.alpha = o->alpha;
+    s.trim = o->trim;
+    s.share_ties = o->ties == CLI_TIES_SHARE;
+    return s;
+}
+
+/* A definition of one's own says everything about the algorithm. */
+static int check_arch(const cli_cluster_options *o) {
+    const char *other = o->algorithm >= 0           ? "--algorithm"
+                        : o->construction >= 0      ? "--construction"
+                        : o->gamma > 0              ? "--gamma"
+                        : o->trim >= 0              ? "--trim"
+                        : o->fuzziness > 0          ? "--fuzziness"
+                        : o->alpha > 0              ? "--alpha"
+                        : o->ties == CLI_TIES_SHARE ? "--ties"
+                                                    : NULL;
+    if (other != NULL) return cli_fail(CLI_WRONG_USE, "%s: the file given by --arch says it all", other);
+    if (o->compare)
+        return cli_fail(CLI_WRONG_USE, "--compare: no plain algorithm is known for a definition of one's own");
+    return CLI_GO_ON;
+}
+
+static int check_algorithm(const cli_cluster_options *o) {
+    const ts_variant *variant = cli_cluster_variant(o);
+    ts_settings settings = cli_cluster_settings(o);
+    ts_definition definition;
+    ts_error error = {.status = TS_OK};
+    if (o->fuzziness > 0 && variant->assign != &ts_fuzzy_map)
+        return cli_fail(CLI_WRONG_USE, "--fuzziness: %s has none", variant->name);
+    if (o->alpha > 0 && variant->update != &ts_normmax_map)
+        return cli_fail(CLI_WRONG_USE, "--alpha: %s has none", variant->name);
+    if (ts_variant_chooses_gamma(variant, &settings)) settings.gamma = 1;
+    if (ts_variant_define(variant, &settings, &definition, &error) != TS_OK ||
+        ts_definition_check(&definition, 1, 1, &error) != TS_OK)
+        return cli_fail(CLI_WRONG_USE, "--algorithm %s: %s", variant->name, error.text);
+    if (o->compare && settings.share_ties && settings.gamma < INFINITY)
+        return cli_fail(CLI_WRONG_USE, "--compare: softmax attention has no ties to share");
+    return CLI_GO_ON;
+}
+
+/* What is needed to cluster; the definition alone can be printed without a file. */
+static int check_operands(const cli_cluster_options *o) {
+    const ts_variant *variant = cli_cluster_variant(o);
+    const ts_settings settings = cli_cluster_settings(o);
+    const bool from_data = o->arch == NULL && ts_variant_chooses_gamma(variant, &settings);
+    if (o->print_arch && !from_data) return CLI_GO_ON;
+    if (o->file == NULL && o->print_arch)
+        return cli_fail(CLI_WRONG_USE, "--print-arch: %s chooses gamma by the data: give FILE and -k, or --gamma",
+                        variant->name);
+    if (o->file == NULL) return cli_fail(CLI_WRONG_USE, "which FILE? (see tessera cluster --help)");
+    if (o->k == 0) return cli_fail(CLI_WRONG_USE, "how many clusters? -k K (see tessera cluster --help)");
+    return CLI_GO_ON;
+}
+
 int cli_cluster_read_options(int n_words, char *const *words, cli_cluster_options *options) {
-    *options = (cli_cluster_options){.steps = 100, .restarts = 1, .gamma = INFINITY, .init = "kmeans++"};
-    int status = cli_parse(&command, n_words, words, options, &options->file);
-    if (status != CLI_GO_ON) return status;
-    if (options->k == 0) return cli_fail(CLI_WRONG_USE, "how many clusters? -k K (see tessera cluster --help)");
-    status = check_init(options);
-    return status != CLI_GO_ON ? status : check_outputs(options);
+    *options = (cli_cluster_options){
+        .steps = 100, .restarts = 1, .init = "kmeans++", .algorithm = -1, .construction = -1, .trim = -1};
+    variant_texts texts;
+    int status = cli_parse(command_of(&texts), n_words, words, options, &options->file);
+    if (status == CLI_GO_ON) status = options->arch != NULL ? check_arch(options) : check_algorithm(options);
+    if (status == CLI_GO_ON) status = check_operands(options);
+    if (status == CLI_GO_ON) status = check_init(options);
+    return status != CLI_GO_ON || options->print_arch ? status : check_outputs(options);
 }

@@ -9,6 +9,7 @@
 #include "../models/clustering.h"
 #include "../models/rescaling.h"
 #include "../models/seeding.h"
+#include "../models/variants.h"
 
 typedef enum cli_ties { CLI_TIES_LOWEST, CLI_TIES_SHARE } cli_ties;
 
@@ -16,16 +17,22 @@ typedef struct cli_cluster_options {
     const char *file;
     int64_t k, steps, restarts, threads; /* threads 0: as OpenMP chooses */
     uint64_t seed;
-    double gamma;                     /* INFINITY: exact */
-    int algorithm, construction;      /* 0, the only ones */
+    int algorithm, construction;      /* place in ts_variants, in ts_scheme_names; -1: not given */
+    double gamma, trim;               /* 0, -1: not given */
+    double fuzziness, alpha;          /* 0: not given */
+    const char *arch;                 /* a definition of one's own; NULL: an algorithm of the table */
     int empty, ties, header, scaling; /* ts_empty_policy, cli_ties, ts_header_mode, ts_scaling */
     const char *init;                 /* as given */
     bool init_is_file;
     ts_seeding seeding; /* when it is not */
     const char *columns, *labels_column;
-    const char *labels, *centers, *trajectory, *plot; /* outputs, NULL: not asked for */
-    bool steps_exact, compare, json, quiet;
+    const char *labels, *centers, *trajectory, *weights, *plot; /* outputs, NULL: not asked for */
+    bool steps_exact, compare, json, quiet, print_arch;
 } cli_cluster_options;
+
+/* The variant that the options name (the first, Lloyd's, if none), and its settings; for use without --arch. */
+const ts_variant *cli_cluster_variant(const cli_cluster_options *options);
+ts_settings cli_cluster_settings(const cli_cluster_options *options);
 
 /* Reads and checks the words after "cluster", and that the outputs can be written as far as that can be told before.
  * Returns CLI_GO_ON or an exit code (options.h). */

@@ -8,6 +8,9 @@
 
 #include "number_text.h"
 
+/* What the objective sums, where it is not squared distances. */
+static const char *const cost_names[] = {"", " (sum of distances)", " (sum of 1 - cosine)"};
+
 static void print_start(const cli_cluster_options *o, const cli_run *run) {
     printf("  %-22s%s%s", "initial centres", o->init_is_file ? "" : o->init, o->init_is_file ? "from " : "");
     if (o->init_is_file) fputs(o->init, stdout);
@@ -19,15 +22,14 @@ static void print_start(const cli_cluster_options *o, const cli_run *run) {
 static void print_results(const cli_cluster_job *job) {
     const cli_cluster_options *o = job->options;
     const cli_run *run = &job->run;
-    printf("  %-22s", "algorithm");
-    if (isinf(o->gamma))
-        printf("Lloyd, as a transformer (onehot, exact attention)\n");
-    else
-        printf("Lloyd, as a transformer (onehot, softmax attention, gamma %g)\n", o->gamma);
+    char details[CLI_MODEL_TEXT];
+    printf("  %-22s%s, as a transformer (%s)\n", "algorithm", cli_cluster_model_title(&job->model),
+           cli_cluster_model_details(&job->model, details));
     print_start(o, run);
     printf("  %-22s%lld, %s\n", "steps", (long long)run->steps, run->converged ? "converged" : "not converged");
     if (run->empty_repairs > 0) printf("  %-22s%lld\n", "empty clusters refilled", (long long)run->empty_repairs);
-    printf("  %-22s%.10g\n", "objective", job->objective);
+    if (job->model.definition.trims) printf("  %-22s%lld\n", "rows trimmed", (long long)run->trimmed);
+    printf("  %-22s%.10g%s\n", "objective", job->objective, cost_names[job->model.cost]);
     if (o->labels_column != NULL) printf("  %-22s%.4f\n", "adjusted Rand index", job->adjusted_rand_index);
     if (o->compare)
         printf("  %-22slargest centre difference %.3g, %lld label%s differ%s\n", "plain algorithm",
@@ -72,14 +74,14 @@ static void print_centers(const cli_cluster_job *job) {
 
 void cli_cluster_print_report(const cli_cluster_job *job) {
     const cli_cluster_options *o = job->options;
-    const char *const outputs[] = {o->labels, o->centers, o->trajectory, o->plot};
-    static const char *const what[] = {"labels", "centres", "trajectory", "plot"};
+    const char *const outputs[] = {o->labels, o->centers, o->trajectory, o->weights, o->plot};
+    static const char *const what[] = {"labels", "centres", "trajectory", "weights", "plot"};
     printf("%s: %lld row%s, %lld feature%s, %lld cluster%s\n", strcmp(o->file, "-") == 0 ? "standard input" : o->file,
            (long long)job->n, job->n == 1 ? "" : "s", (long long)job->d, job->d == 1 ? "" : "s", (long long)job->k,
            job->k == 1 ? "" : "s");
     print_results(job);
     print_centers(job);
-    for (int i = 0, first = 1; i < 4; i++) {
+    for (int i = 0, first = 1; i < 5; i++) {
         if (outputs[i] == NULL) continue;
         printf("%s  %-12s%s\n", first ? "\n" : "", what[i], outputs[i]);
         first = 0;
@@ -129,12 +131,18 @@ bool cli_cluster_print_json(const cli_cluster_job *job) {
     const cli_run *run = &job->run;
     printf("{\"file\": ");
     if (!print_string(job->options->file)) return false;
-    printf(", \"algorithm\": \"lloyd\", \"construction\": \"onehot\", \"n\": %lld, \"d\": %lld, \"k\": %lld",
-           (long long)job->n, (long long)job->d, (long long)job->k);
+    printf(", \"algorithm\": ");
+    if (!print_string(job->model.variant != NULL ? job->model.variant->name : job->model.definition.name)) return false;
+    printf(", \"construction\": \"%s\", \"n\": %lld, \"d\": %lld, \"k\": %lld",
+           ts_scheme_names[job->model.definition.scheme], (long long)job->n, (long long)job->d, (long long)job->k);
     printf(", \"steps\": %lld, \"converged\": %s, \"objective\": ", (long long)run->steps,
            run->converged ? "true" : "false");
     print_real(job->objective);
-    printf(", \"empty_repairs\": %lld, \"trimmed\": 0", (long long)run->empty_repairs);
+    printf(", \"empty_repairs\": %lld, \"trimmed\": %lld", (long long)run->empty_repairs, (long long)run->trimmed);
+    if (cli_cluster_model_gamma(&job->model) > 0) {
+        printf(", \"gamma\": ");
+        print_real(cli_cluster_model_gamma(&job->model));
+    }
     print_arrays(job);
     if (job->options->labels_column != NULL) {
         printf(", \"adjusted_rand_index\": ");

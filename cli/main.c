@@ -18,7 +18,8 @@ typedef struct cli_entry {
 } cli_entry;
 
 static const cli_entry commands[] = {
-    {"cluster", "clusters the rows of a file with a transformer that is Lloyd's algorithm", cli_cluster},
+    {"cluster", "clusters the rows of a file with a transformer that is a clustering algorithm", cli_cluster},
+    {"graph", "writes the tape of a model as a graph, for Graphviz", cli_graph},
 };
 enum { COMMANDS = sizeof commands / sizeof commands[0] };
 

@@ -57,6 +57,15 @@ static int read_positive(const cli_option *option, const char *text, double *val
                     errno != 0 ? "within the range of numbers" : "a number above 0");
 }
 
+static int read_share(const cli_option *option, const char *text, double *value) {
+    char *end;
+    *value = strtod(text, &end);
+    if (end == text || *end != '\0' || *text == ' ')
+        return cli_fail(CLI_WRONG_USE, "--%s: '%s' is not a number", option->name, text);
+    if (*value >= 0 && *value < 1) return CLI_GO_ON;
+    return cli_fail(CLI_WRONG_USE, "--%s: %s is not a share: 0 or more, and less than 1", option->name, text);
+}
+
 static int read_choice(const cli_option *option, const char *text, int *value) {
     *value = cli_choice(option->argument, text);
     if (*value >= 0) return CLI_GO_ON;
@@ -72,6 +81,7 @@ static int read_value(const cli_option *option, const char *text, void *target) 
     case CLI_WHOLE: return read_whole(option, text, field);
     case CLI_SEED: return read_seed(option, text, field);
     case CLI_POSITIVE: return read_positive(option, text, field);
+    case CLI_SHARE: return read_share(option, text, field);
     case CLI_CHOICE: return read_choice(option, text, field);
     case CLI_TEXT:
         if (*text == '\0') return cli_fail(CLI_WRONG_USE, "--%s: needs a value, not an empty one", option->name);
@@ -102,7 +112,8 @@ static void print_option(const cli_option *option) {
 }
 
 static int print_help(const cli_command *command) {
-    printf("usage: tessera %s %s [options]\n\n%s\n", command->name, command->operand, command->summary);
+    printf("usage: tessera %s%s%s [options]\n\n%s\n", command->name, command->operand != NULL ? " " : "",
+           command->operand != NULL ? command->operand : "", command->summary);
     for (size_t i = 0; i < command->n_options; i++) {
         const cli_option *option = &command->options[i];
         if (option->kind == CLI_HEADING) printf("\n%s\n", option->help);
@@ -154,7 +165,7 @@ static int take_option(const cli_command *command, int n_words, char *const *wor
 
 int cli_parse(const cli_command *command, int n_words, char *const *words, void *target, const char **operand) {
     bool options_ended = false;
-    *operand = NULL;
+    const char *given = NULL;
     for (int i = 0; i < n_words; i++) {
         const char *word = words[i];
         if (!options_ended && strcmp(word, "--") == 0) {
@@ -164,13 +175,16 @@ int cli_parse(const cli_command *command, int n_words, char *const *words, void 
         } else if (!options_ended && word[0] == '-' && word[1] != '\0') {
             const int status = take_option(command, n_words, words, &i, target);
             if (status != CLI_GO_ON) return status;
-        } else if (*operand != NULL) {
-            return cli_fail(CLI_WRONG_USE, "one %s at a time, not '%s' and '%s'", command->operand, *operand, word);
+        } else if (command->operand == NULL) {
+            return cli_fail(CLI_WRONG_USE, "%s takes options only, not '%s'", command->name, word);
+        } else if (given != NULL) {
+            return cli_fail(CLI_WRONG_USE, "one %s at a time, not '%s' and '%s'", command->operand, given, word);
         } else {
-            *operand = word;
+            given = word;
         }
     }
-    if (*operand == NULL)
+    if (operand != NULL) *operand = given;
+    if (given == NULL && command->operand != NULL && !command->may_lack)
         return cli_fail(CLI_WRONG_USE, "which %s? (see tessera %s --help)", command->operand, command->name);
     return CLI_GO_ON;
 }

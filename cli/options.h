@@ -17,6 +17,7 @@ typedef enum cli_kind {
     CLI_WHOLE,    /* a whole number in least..most; field: int64_t */
     CLI_SEED,     /* 0 to 2^64 - 1; field: uint64_t */
     CLI_POSITIVE, /* a real number > 0, or inf; field: double */
+    CLI_SHARE,    /* a real number in [0,1); field: double */
     CLI_CHOICE,   /* one of the words of `argument`, "keep|random"; field: int, its place there */
     CLI_ABSENT    /* known, but not in this version; `help` says what is */
 } cli_kind;
@@ -31,7 +32,8 @@ typedef struct cli_option {
 
 typedef struct cli_command {
     const char *name;     /* "cluster" */
-    const char *operand;  /* what it takes beside options, "FILE" */
+    const char *operand;  /* what it takes beside options, "FILE"; NULL: nothing */
+    bool may_lack;        /* the operand may be absent; *operand is then NULL */
     const char *summary;  /* a sentence or more for --help */
     const char *examples; /* the end of --help */
     const cli_option *options;
@@ -40,7 +42,8 @@ typedef struct cli_command {
 
 enum { CLI_GO_ON = -1 };
 
-/* Reads the words that follow the command's name into *target and *operand. Returns CLI_GO_ON, or what the program
+/* Reads the words that follow the command's name into *target and *operand (NULL if there is none to take). Returns
+ * CLI_GO_ON, or what the program
  * shall exit with: after --help, or after saying what is wrong. */
 int cli_parse(const cli_command *command, int n_words, char *const *words, void *target, const char **operand);
 

@@ -51,6 +51,7 @@ static unsigned from_hue(double hue, double value) {
 static unsigned color_of(int64_t cluster) {
     static const unsigned okabe_ito[] = {0x0072B2, 0xD55E00, 0x009E73, 0xCC79A7,
                                          0xE69F00, 0x56B4E9, 0xF0E442, 0x666666};
+    if (cluster < 0) return 0xBBBBBB; /* trimmed */
     if (cluster < 8) return okabe_ito[cluster];
     return from_hue(fmod(0.618034 * (double)cluster, 1), cluster % 2 == 0 ? 0.85 : 0.6);
 }
@@ -143,8 +144,9 @@ static void write_titles(FILE *script, const view *v) {
     fputs("set label 1 ", script);
     cli_gnuplot_string(script, text);
     fputs(" at graph 0, graph 1 offset 0, 2.9 left font ',20' textcolor rgb '#111111'\n", script);
-    snprintf(text, sizeof text, "Lloyd's algorithm as a transformer, %lld step%s", (long long)job->run.steps,
-             job->run.steps == 1 ? "" : "s");
+    snprintf(text, sizeof text, "%s as a transformer, %lld step%s",
+             job->model.variant == ts_variants ? "Lloyd's algorithm" : cli_cluster_model_title(&job->model),
+             (long long)job->run.steps, job->run.steps == 1 ? "" : "s");
     if (job->options->scaling != TS_SCALING_NONE)
         strcat(text,
                job->options->scaling == TS_SCALING_MINMAX ? "; features scaled to [0,1]" : "; features standardised");
@@ -205,6 +207,9 @@ static void write_drawing(FILE *script, const view *v) {
     for (int64_t c = 0; job->k <= MOST_KEYS && c < job->k; c++)
         fprintf(script, ", \\\n NaN with points pt 7 ps 1.6 lc rgb '#%06X' title '%lld: %lld'", color_of(c),
                 (long long)c, (long long)job->sizes[c]);
+    if (job->k <= MOST_KEYS && job->run.trimmed > 0)
+        fprintf(script, ", \\\n NaN with points pt 7 ps 1.6 lc rgb '#BBBBBB' title 'trimmed: %lld'",
+                (long long)job->run.trimmed);
     if (job->k <= MOST_KEYS && job->run.path_steps > 0)
         fputs(", \\\n NaN with points pt 6 ps 1.1 lw 1.4 lc rgb '#333333' title 'start of a centre'", script);
     fputs("\n", script);

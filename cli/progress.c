@@ -16,18 +16,32 @@ cli_progress cli_progress_begin(bool quiet) {
     return (cli_progress){.on = !quiet && isatty(STDERR_FILENO), .began = cli_seconds()};
 }
 
+/* Is it time to write the line again? */
+static bool due(cli_progress *progress, double now) {
+    if (!progress->on || now - progress->began < SILENT || now - progress->shown < INTERVAL) return false;
+    progress->shown = now;
+    return true;
+}
+
 void cli_progress_step(cli_progress *progress, int64_t restart, int64_t restarts, int64_t step, int64_t steps) {
     progress->done++;
-    if (!progress->on) return;
     const double now = cli_seconds(), elapsed = now - progress->began;
-    if (elapsed < SILENT || now - progress->shown < INTERVAL) return;
-    progress->shown = now;
+    if (!due(progress, now)) return;
     const double rate = (double)progress->done / elapsed;
     const double left = ((double)(restarts - restart - 1) * (double)steps + (double)(steps - step)) / rate;
     fputs("\r\033[K", stderr);
     if (restarts > 1) fprintf(stderr, "restart %lld of %lld, ", (long long)restart + 1, (long long)restarts);
     fprintf(stderr, "step %lld of at most %lld, %.3g steps/s, at most %.0f s left", (long long)step, (long long)steps,
             rate, left);
+    fflush(stderr);
+}
+
+void cli_progress_item(cli_progress *progress, const char *what, int64_t total, double share) {
+    progress->done++;
+    const double now = cli_seconds(), elapsed = now - progress->began;
+    if (!due(progress, now)) return;
+    fprintf(stderr, "\r\033[K%lld of %lld %s, %.3g a second, about %.0f s left", (long long)progress->done,
+            (long long)total, what, (double)progress->done / elapsed, elapsed * (1 - share) / share);
     fflush(stderr);
 }
 

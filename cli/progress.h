@@ -8,7 +8,7 @@
 typedef struct cli_progress {
     bool on;
     double began, shown; /* seconds */
-    int64_t done;        /* steps, over all restarts */
+    int64_t done;        /* steps, over all restarts; or items */
 } cli_progress;
 
 double cli_seconds(void); /* of a clock that never goes back */
@@ -18,6 +18,9 @@ cli_progress cli_progress_begin(bool quiet);
 
 /* One more step is done, step `step` of at most `steps` in restart `restart` of `restarts` (from 0). */
 void cli_progress_step(cli_progress *progress, int64_t restart, int64_t restarts, int64_t step, int64_t steps);
+
+/* One more of `total` items called `what` ("cells") is done; `share` in (0,1] of all the work is behind. */
+void cli_progress_item(cli_progress *progress, const char *what, int64_t total, double share);
 
 /* Clears the line. */
 void cli_progress_end(cli_progress *progress);

@@ -14,6 +14,11 @@ typedef struct ts_feed_forward {
 
 ts_status ts_feed_forward_add(ts_feed_forward *layer, ts_params *params, const char *name, int64_t e, int64_t h,
                               ts_activation activation, ts_error *error);
+
+/* The same with weights that are not trained, zero until the caller writes them; no bias. */
+ts_status ts_feed_forward_add_fixed(ts_feed_forward *layer, ts_params *params, const char *name, int64_t e, int64_t h,
+                                    ts_activation activation, ts_error *error);
+
 ts_tensor *ts_feed_forward_forward(const ts_feed_forward *layer, ts_params *params, ts_tape *tape, ts_tensor *x);
 
 #endif

@@ -14,6 +14,15 @@ ts_status ts_norm_layer_add(ts_norm_layer *layer, ts_params *params, const char 
     return error->status;
 }
 
+ts_status ts_norm_layer_add_fixed(ts_norm_layer *layer, ts_params *params, const char *name, int64_t first,
+                                  int64_t count, double eps, ts_error *error) {
+    char full[2 * TS_PARAM_NAME];
+    *layer = (ts_norm_layer){.bias = -1, .first = first, .count = count, .eps = eps};
+    snprintf(full, sizeof full, "%s.gain", name);
+    layer->gain = ts_params_add(params, full, TS_SHAPE(count), (ts_init){.kind = TS_INIT_ZEROS, .fixed = true}, error);
+    return error->status;
+}
+
 ts_tensor *ts_norm_layer_forward(const ts_norm_layer *layer, ts_params *params, ts_tape *tape, ts_tensor *x) {
     ts_tensor *gain = ts_params_use(params, layer->gain, tape);
     if (layer->bias < 0) return ts_rms_norm(tape, x, gain, layer->first, layer->count, layer->eps);

@@ -1,24 +1,15 @@
-#include "circuit.h"
-
+#include <float.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "transformer.h"
+#include "circuit_parts.h"
 
-/* Two assignments are the same when no weight has moved by more than this; exact codes are then equal. */
-static const double SAME_WEIGHT = 1e-6;
-
-struct ts_circuit {
-    ts_transformer model;
-    ts_problem problem;
-    ts_tape *tape;
-    ts_real *points; /* tokens [n,e] */
-    ts_real *tokens; /* of the centres [k,e] */
-    ts_real *book;   /* codes [k,s] */
-    bool *occupied;  /* [k] does any point carry a share of the cluster? */
-    ts_clustering state;
-};
+/* Two assignments are the same when no weight has moved by more than this; exact codes are then equal. Scores made from
+ * squared norms (scheme dot) carry the rounding of these, which moves soft weights for ever. */
+static const double SAME_WEIGHT = 1e-6, MOST_SAME_WEIGHT = 1e-2;
+/* Two sets of centres are the same when none has moved by more than this share of the widest column. */
+static const double SAME_PLACE = 1e-6;
 
 static ts_status check_problem(const ts_problem *p, ts_error *error) {
     if (p->k < 1) return ts_error_set(error, TS_ERROR_VALUE, "k = %lld: at least 1 is needed", (long long)p->k);
@@ -33,17 +24,97 @@ static bool take_memory(ts_circuit *c) {
     c->tape = ts_tape_create(TS_INFER);
     c->points = malloc(n * e * sizeof *c->points);
     c->tokens = malloc(k * e * sizeof *c->tokens);
-    c->book = malloc((k * (size_t)c->model.s + 1) * sizeof *c->book);
     c->occupied = malloc(k * sizeof *c->occupied);
+    c->best_medoids = malloc(k * sizeof *c->best_medoids);
+    c->state.medoids = c->medoids ? malloc(k * sizeof *c->state.medoids) : NULL;
     c->state.centers = malloc(k * d * sizeof *c->state.centers);
-    c->state.labels = malloc(n * sizeof *c->state.labels);
-    return c->tape && c->points && c->tokens && c->book && c->occupied && c->state.centers && c->state.labels;
+    c->state.labels = calloc(n, sizeof *c->state.labels);
+    return c->tape && c->points && c->tokens && c->occupied && c->best_medoids && c->state.centers && c->state.labels &&
+           (!c->medoids || c->state.medoids);
+}
+
+static ts_status tape_failure(const ts_circuit *c, ts_error *error) {
+    return ts_error_set(error, ts_tape_status(c->tape), "%s", ts_tape_error(c->tape));
+}
+
+/* The length of the coordinates that the norm looks at. */
+static double norm_length(const ts_transformer *model, const ts_real *token) {
+    double sum = 0;
+    for (int64_t a = model->norm.first; a < model->norm.first + model->norm.count; a++)
+        sum += (double)token[a] * (double)token[a];
+    return sqrt(sum);
+}
+
+/* Sends freshly embedded tokens through the norm, in blocks of rows. */
+static ts_status enter(ts_circuit *c, int64_t rows, ts_real *tokens, const char *what, ts_error *error) {
+    enum { BLOCK = 16384 };
+    const int64_t e = c->model.e;
+    if (!c->model.has_norm) return TS_OK;
+    for (int64_t first = 0; first < rows; first += BLOCK) {
+        const int64_t count = rows - first < BLOCK ? rows - first : BLOCK;
+        ts_tape_reset(c->tape);
+        ts_tensor *in = ts_borrow(c->tape, TS_SHAPE(count, e), tokens + first * e);
+        const ts_tensor *out = ts_transformer_enter(&c->model, c->tape, in);
+        if (ts_tape_status(c->tape) != TS_OK) return tape_failure(c, error);
+        for (int64_t i = 0; i < count; i++)
+            if (!(norm_length(&c->model, out->data + i * e) > 0))
+                return ts_error_set(error, TS_ERROR_VALUE, "%s %lld is zero: it has no direction", what,
+                                    (long long)(first + i) + 1);
+        memcpy(tokens + first * e, out->data, (size_t)(count * e) * sizeof *tokens);
+    }
+    return TS_OK;
+}
+
+static void read_centers(ts_circuit *c) {
+    const int64_t d = c->model.d, e = c->model.e;
+    for (int64_t j = 0; j < c->model.k; j++)
+        memcpy(c->state.centers + j * d, c->tokens + j * e, (size_t)d * sizeof(ts_real));
+}
+
+static double widest_column(const ts_circuit *c) {
+    double widest = 0;
+    for (int64_t a = 0; a < c->model.d; a++) {
+        double low = INFINITY, high = -INFINITY;
+        for (int64_t i = 0; i < c->problem.n; i++) {
+            low = fmin(low, (double)c->points[i * c->model.e + a]);
+            high = fmax(high, (double)c->points[i * c->model.e + a]);
+        }
+        widest = fmax(widest, high - low);
+    }
+    return widest;
+}
+
+static double same_weight(const ts_circuit *c) {
+    const double eps = sizeof(ts_real) == sizeof(float) ? FLT_EPSILON : DBL_EPSILON;
+    double norm = 0;
+    if (c->model.scheme != TS_SCHEME_DOT) return SAME_WEIGHT;
+    for (int64_t i = 0; i < c->problem.n; i++)
+        norm = fmax(norm, (double)c->points[i * c->model.e + c->model.d + c->model.c]);
+    return fmin(SAME_WEIGHT + 8 * eps * c->model.cross_points.spec.gamma * norm, MOST_SAME_WEIGHT);
+}
+
+static ts_status fill(ts_circuit *c, ts_error *error) {
+    const ts_problem *p = &c->problem;
+    ts_transformer_embed(&c->model, p->n, p->points, NULL, c->points);
+    ts_transformer_embed(&c->model, p->k, p->centers, c->model.book, c->tokens);
+    c->problem.centers = NULL; /* copied, the caller's may go */
+    if (enter(c, p->n, c->points, "row", error) != TS_OK) return error->status;
+    if (enter(c, p->k, c->tokens, "initial centre", error) != TS_OK) return error->status;
+    c->same_weight = same_weight(c);
+    if (c->model.own_code) c->widest = widest_column(c);
+    if (c->medoids && ts_circuit_snap_medoids(c, error) != TS_OK) return error->status;
+    read_centers(c);
+    return TS_OK;
+}
+
+static bool is_map(const ts_definition *d, const ts_simplex *map) {
+    return d->cross_centers.simplex.map == map;
 }
 
 ts_circuit *ts_circuit_create(const ts_definition *definition, const ts_problem *problem, ts_error *error) {
     if (check_problem(problem, error) != TS_OK) return NULL;
     if (definition->scheme == TS_SCHEME_NONE) {
-        ts_error_set(error, TS_ERROR_VALUE, "%s: without scratch coordinates no assignment can be read",
+        ts_error_set(error, TS_ERROR_VALUE, "%s: without a code in its tokens no assignment can be read",
                      definition->name);
         return NULL;
     }
@@ -53,20 +124,20 @@ ts_circuit *ts_circuit_create(const ts_definition *definition, const ts_problem 
         return NULL;
     }
     c->problem = *problem;
+    c->medoids = definition->medoids;
+    c->trims = definition->trims;
+    c->best_cost = INFINITY;
     ts_status status = ts_transformer_build(&c->model, definition, problem->d, problem->k, problem->seed, error);
+    const bool shares = is_map(definition, &ts_linear_map) || is_map(definition, &ts_power_map);
+    const bool matches = is_map(definition, &ts_hardmax_map) || is_map(definition, &ts_argmax_map);
+    c->may_empty = c->model.own_code || shares || matches;
+    c->counts_shares = shares && !c->model.own_code && definition->scheme != TS_SCHEME_BINARY;
     if (status == TS_OK && !take_memory(c))
         status = ts_error_set(error, TS_ERROR_MEMORY, "out of memory for a circuit");
-    if (status != TS_OK) {
-        ts_circuit_free(c);
-        return NULL;
-    }
-    c->problem.centers = NULL; /* copied, the caller's may go */
-    ts_scheme_code_book(definition->scheme, problem->k, c->book);
-    ts_transformer_embed(&c->model, problem->n, problem->points, NULL, c->points);
-    ts_transformer_embed(&c->model, problem->k, problem->centers, c->book, c->tokens);
-    memcpy(c->state.centers, problem->centers, (size_t)(problem->k * problem->d) * sizeof(ts_real));
-    memset(c->state.labels, 0, (size_t)problem->n * sizeof *c->state.labels);
-    return c;
+    if (status == TS_OK) status = fill(c, error);
+    if (status == TS_OK) return c;
+    ts_circuit_free(c);
+    return NULL;
 }
 
 void ts_circuit_free(ts_circuit *c) {
@@ -75,8 +146,9 @@ void ts_circuit_free(ts_circuit *c) {
     ts_tape_free(c->tape);
     free(c->points);
     free(c->tokens);
-    free(c->book);
     free(c->occupied);
+    free(c->best_medoids);
+    free(c->state.medoids);
     free(c->state.centers);
     free(c->state.labels);
     free(c);
@@ -90,133 +162,35 @@ size_t ts_circuit_bytes(const ts_circuit *circuit) {
     return ts_tape_bytes(circuit->tape);
 }
 
-/* ---- reading the points' scratch --------------------------------------------------------------------------------- */
-
-/* The cluster whose code is nearest to the scratch; the lowest index among equals. */
-static int64_t decode(const ts_circuit *c, const ts_real *scratch) {
-    int64_t best = 0;
-    double least = INFINITY;
-    for (int64_t j = 0; j < c->model.k; j++) {
-        double distance = 0;
-        for (int64_t l = 0; l < c->model.s; l++) {
-            const double diff = (double)scratch[l] - (double)c->book[j * c->model.s + l];
-            distance += diff * diff;
-        }
-        if (distance < least) least = distance, best = j;
+int64_t ts_circuit_onehot_rows(const ts_circuit *c) {
+    int64_t rows = 0;
+    if (c->model.scheme == TS_SCHEME_BINARY) return -1;
+    for (int64_t i = 0; i < c->problem.n; i++) {
+        bool whole = false;
+        for (int64_t j = 0; j < c->model.k; j++) whole = whole || c->points[i * c->model.e + c->model.d + j] == 1;
+        rows += whole;
     }
-    return best;
+    return rows;
 }
 
-/* For one-hot codes the nearest code is that of the largest share. */
-static int64_t decode_onehot(const ts_circuit *c, const ts_real *scratch) {
-    int64_t best = 0;
-    for (int64_t j = 1; j < c->model.k; j++)
-        if (scratch[j] > scratch[best]) best = j;
-    return best;
-}
+/* ---- steps --------------------------------------------------------------------------------------------------- */
 
-/* Reads labels from the new tokens, keeps the new scratch, and says whether the assignments are those of before. */
+/* Reads labels from the new tokens, keeps the new codes, and says whether the assignments are those of before. */
 static bool read_assignments(ts_circuit *c, const ts_real *tokens) {
-    const int64_t d = c->model.d, s = c->model.s, e = c->model.e, n = c->problem.n;
-    const bool onehot = s == c->model.k;
+    const int64_t d = c->model.d, width = c->model.c, e = c->model.e, n = c->problem.n;
     bool same = true;
 #pragma omp parallel for reduction(&& : same) if (n > 4096)
     for (int64_t i = 0; i < n; i++) {
         const ts_real *now = tokens + i * e + d;
         ts_real *before = c->points + i * e + d;
-        for (int64_t l = 0; l < s; l++) same = same && fabs((double)now[l] - (double)before[l]) <= SAME_WEIGHT;
-        memcpy(before, now, (size_t)s * sizeof *now);
-        c->state.labels[i] = onehot ? decode_onehot(c, now) : decode(c, now);
+        for (int64_t l = 0; l < width; l++) same = same && fabs((double)now[l] - (double)before[l]) <= c->same_weight;
+        memcpy(before, now, (size_t)width * sizeof *now);
+        c->state.labels[i] = ts_transformer_decode(&c->model, tokens + i * e);
     }
     return same;
 }
 
-static void find_occupied(ts_circuit *c) {
-    const int64_t k = c->model.k, n = c->problem.n;
-    memset(c->occupied, 0, (size_t)k * sizeof *c->occupied);
-    for (int64_t i = 0; i < n; i++) {
-        c->occupied[c->state.labels[i]] = true;
-        if (c->model.s != k) continue;
-        const ts_real *share = c->points + i * c->model.e + c->model.d;
-        for (int64_t j = 0; j < k; j++)
-            if (share[j] != 0) c->occupied[j] = true;
-    }
-}
-
-/* ---- empty clusters ---------------------------------------------------------------------------------------------- */
-
-/* Squared distance of point i to the centre it was assigned to, before that centre moved. */
-static double assigned_distance(const ts_circuit *c, int64_t i) {
-    const ts_real *x = c->problem.points + i * c->model.d, *center = c->tokens + c->state.labels[i] * c->model.e;
-    double sum = 0;
-    for (int64_t l = 0; l < c->model.d; l++)
-        sum += ((double)x[l] - (double)center[l]) * ((double)x[l] - (double)center[l]);
-    return sum;
-}
-
-/* The point for an empty cluster under the policy `farthest`, or -1. members[j] counts the points left in cluster j. */
-static int64_t farthest_point(const ts_circuit *c, const int64_t *members, const bool *taken) {
-    int64_t found = -1;
-    double most = 0;
-    for (int64_t i = 0; i < c->problem.n; i++) {
-        if (taken[i] || members[c->state.labels[i]] < 2) continue;
-        const double distance = assigned_distance(c, i);
-        if (distance > most) most = distance, found = i;
-    }
-    return found;
-}
-
-static void move_to_point(ts_circuit *c, int64_t cluster, int64_t point, ts_real *centers) {
-    memcpy(centers + cluster * c->model.e, c->problem.points + point * c->model.d,
-           (size_t)c->model.d * sizeof *centers);
-    c->state.empty_repairs++;
-}
-
-static ts_status fill_with_farthest(ts_circuit *c, ts_real *centers, ts_error *error) {
-    int64_t *members = calloc((size_t)c->model.k, sizeof *members);
-    bool *taken = calloc((size_t)c->problem.n, sizeof *taken);
-    if (members == NULL || taken == NULL) {
-        free(members);
-        free(taken);
-        return ts_error_set(error, TS_ERROR_MEMORY, "out of memory for an empty cluster");
-    }
-    for (int64_t i = 0; i < c->problem.n; i++) members[c->state.labels[i]]++;
-    for (int64_t j = 0; j < c->model.k; j++) {
-        const int64_t point = c->occupied[j] ? -1 : farthest_point(c, members, taken);
-        if (point < 0) continue;
-        taken[point] = true;
-        members[c->state.labels[point]]--;
-        move_to_point(c, j, point, centers);
-    }
-    free(members);
-    free(taken);
-    return TS_OK;
-}
-
-/* `centers` are the new tokens, whose row of an empty cluster means nothing; c->tokens are still the old ones. */
-static ts_status treat_empty(ts_circuit *c, ts_real *centers, ts_error *error) {
-    const ts_rng rng = {c->problem.seed, ts_rng_stream("empty cluster"), (uint32_t)c->state.steps};
-    int64_t empty = 0;
-    for (int64_t j = 0; j < c->model.k; j++) {
-        if (c->occupied[j]) continue;
-        empty++;
-        memcpy(centers + j * c->model.e, c->tokens + j * c->model.e, (size_t)c->model.d * sizeof *centers);
-        if (c->problem.empty == TS_EMPTY_ERROR)
-            return ts_error_set(error, TS_ERROR_VALUE, "cluster %lld is empty at step %lld", (long long)j,
-                                (long long)c->state.steps);
-        if (c->problem.empty == TS_EMPTY_RANDOM)
-            move_to_point(c, j, ts_rng_below(rng, (uint64_t)j, c->problem.n), centers);
-    }
-    return empty > 0 && c->problem.empty == TS_EMPTY_FARTHEST ? fill_with_farthest(c, centers, error) : TS_OK;
-}
-
-/* ---- steps --------------------------------------------------------------------------------------------------- */
-
-static ts_status tape_failure(const ts_circuit *c, ts_error *error) {
-    return ts_error_set(error, ts_tape_status(c->tape), "%s", ts_tape_error(c->tape));
-}
-
-/* Runs the assigning half. The new tokens of the points differ from the old ones in their scratch only, which is copied
+/* Runs the assigning half. The new tokens of the points differ from the old ones in their codes only, which are copied
  * into c->points. Returns the centres' tensor for the second half, NULL after a failure. */
 static ts_tensor *assign(ts_circuit *c, ts_tensor **points, bool *same) {
     ts_tape_reset(c->tape);
@@ -226,8 +200,23 @@ static ts_tensor *assign(ts_circuit *c, ts_tensor **points, bool *same) {
     const ts_tensor *assigned = ts_transformer_assign(&c->model, c->tape, *points, centers, (uint32_t)c->state.steps);
     if (ts_tape_status(c->tape) != TS_OK) return NULL;
     *same = read_assignments(c, assigned->data);
+    if (c->medoids) {
+        ts_circuit_pin_medoids(c);
+        ts_circuit_remember_medoids(c);
+    }
     *points = ts_scope_end(c->tape, scope, *points); /* c->points now hold what the layer wrote */
     return centers;
+}
+
+/* Did the centres stay where they were? */
+static bool at_rest(const ts_circuit *c, const ts_real *centers) {
+    bool rest = true;
+    for (int64_t j = 0; j < c->model.k; j++)
+        for (int64_t a = 0; a < c->model.d; a++) {
+            const double move = (double)centers[j * c->model.e + a] - (double)c->tokens[j * c->model.e + a];
+            rest = rest && fabs(move) <= SAME_PLACE * c->widest;
+        }
+    return rest;
 }
 
 ts_status ts_circuit_step(ts_circuit *c, ts_error *error) {
@@ -235,22 +224,60 @@ ts_status ts_circuit_step(ts_circuit *c, ts_error *error) {
     ts_tensor *points = NULL;
     bool same = false;
     c->state.steps++;
+    c->state.trimmed = 0;
     ts_tensor *centers = assign(c, &points, &same);
     if (centers == NULL) return tape_failure(c, error);
     const ts_tensor *moved = ts_transformer_update(&c->model, c->tape, points, centers, (uint32_t)c->state.steps);
     if (ts_tape_status(c->tape) != TS_OK) return tape_failure(c, error);
-    find_occupied(c);
-    if (treat_empty(c, moved->data, error) != TS_OK) return error->status;
-    for (int64_t j = 0; j < c->model.k; j++) {
-        memcpy(c->tokens + j * c->model.e, moved->data + j * c->model.e, (size_t)c->model.e * sizeof(ts_real));
-        memcpy(c->state.centers + j * c->model.d, c->tokens + j * c->model.e, (size_t)c->model.d * sizeof(ts_real));
-    }
-    c->state.converged = same && c->state.empty_repairs == repairs;
+    if (ts_circuit_repair(c, moved->data, error) != TS_OK) return error->status;
+    const bool rest = !c->model.own_code || at_rest(c, moved->data);
+    memcpy(c->tokens, moved->data, (size_t)(c->model.k * c->model.e) * sizeof *c->tokens);
+    read_centers(c);
+    if (c->medoids) ts_circuit_find_medoids(c);
+    c->state.converged = same && rest && !c->medoids && c->state.empty_repairs == repairs;
+    return TS_OK;
+}
+
+/* Points to which their own centre gives no weight are left out. */
+static ts_status trim(ts_circuit *c, ts_tensor *points, ts_tensor *centers, ts_error *error) {
+    const int64_t n = c->problem.n;
+    const ts_tensor *weights =
+        ts_transformer_update_weights(&c->model, c->tape, points, centers, (uint32_t)c->state.steps);
+    if (ts_tape_status(c->tape) != TS_OK) return tape_failure(c, error);
+    c->state.trimmed = 0;
+    for (int64_t i = 0; i < n; i++)
+        if (weights->data[c->state.labels[i] * n + i] == 0) {
+            c->state.labels[i] = -1;
+            c->state.trimmed++;
+        }
     return TS_OK;
 }
 
 ts_status ts_circuit_finish(ts_circuit *c, ts_error *error) {
     ts_tensor *points = NULL;
     bool same = false;
-    return assign(c, &points, &same) == NULL ? tape_failure(c, error) : TS_OK;
+    ts_tensor *centers = assign(c, &points, &same);
+    if (centers == NULL) return tape_failure(c, error);
+    if (c->medoids) {
+        ts_circuit_restore_medoids(c);
+        read_centers(c);
+        centers = assign(c, &points, &same);
+        if (centers == NULL) return tape_failure(c, error);
+    }
+    return c->trims ? trim(c, points, centers, error) : TS_OK;
+}
+
+ts_status ts_circuit_weights(ts_circuit *c, ts_real *weights, ts_error *error) {
+    const int64_t n = c->problem.n, k = c->model.k;
+    ts_tape_reset(c->tape);
+    ts_tensor *centers = ts_borrow(c->tape, TS_SHAPE(k, c->model.e), c->tokens);
+    ts_tensor *points = ts_borrow(c->tape, TS_SHAPE(n, c->model.e), c->points);
+    const ts_tensor *p = ts_transformer_assign_weights(&c->model, c->tape, points, centers, (uint32_t)c->state.steps);
+    if (ts_tape_status(c->tape) != TS_OK) return tape_failure(c, error);
+    memcpy(weights, p->data, (size_t)(n * k) * sizeof *weights);
+    for (int64_t i = 0; i < n; i++)
+        if (c->state.labels[i] < 0) memset(weights + i * k, 0, (size_t)k * sizeof *weights);
+    for (int64_t j = 0; c->medoids && j < k; j++)
+        for (int64_t l = 0; l < k; l++) weights[c->state.medoids[j] * k + l] = l == j;
+    return TS_OK;
 }

@@ -6,7 +6,10 @@
  *     ts_circuit_finish(c, &error);          // labels are now those of the centres in the state
  *     ts_circuit_free(c);
  *
- * Nothing of size n x n is ever made when the points' self-attention is the identity. */
+ * Nothing of size n x n is ever made when the points' self-attention is the identity.
+ *
+ * What is outside the layer, because attention cannot do it: empty clusters (clustering.h), a centre whose direction
+ * vanished (definition.h, ts_norm), and that a medoid belongs to its own cluster (plain.h says the rules). */
 #ifndef TS_CIRCUIT_H
 #define TS_CIRCUIT_H
 
@@ -15,16 +18,26 @@
 
 typedef struct ts_circuit ts_circuit;
 
-/* NULL, with *error set, when the definition or the problem is refused (k < 1, k > n, d < 1) or memory is short. */
+/* NULL, with *error set, when the definition or the problem is refused (k < 1, k > n, d < 1, a point without direction
+ * where the definition normalises) or memory is short. */
 ts_circuit *ts_circuit_create(const ts_definition *definition, const ts_problem *problem, ts_error *error);
 void ts_circuit_free(ts_circuit *circuit);
 
 ts_status ts_circuit_step(ts_circuit *circuit, ts_error *error);
 
-/* Assigns once more, with the present centres, moving none: afterwards labels and centres belong together. */
+/* Assigns once more, with the present centres, moving none: afterwards labels and centres belong together. Trimmed
+ * points get the label -1; of a k-medoids the cheapest medoids met so far are put back. */
 ts_status ts_circuit_finish(ts_circuit *circuit, ts_error *error);
 
 const ts_clustering *ts_circuit_state(const ts_circuit *circuit);
+
+/* weights [n,k]: what each point gives to each of the present centres, rows of sum 1 (rows of trimmed points: 0). After
+ * ts_circuit_finish. */
+ts_status ts_circuit_weights(ts_circuit *circuit, ts_real *weights, ts_error *error);
+
+/* How many points gave all their weight, exactly, to one centre in the last assignment; needs one-hot codes, else -1.
+ */
+int64_t ts_circuit_onehot_rows(const ts_circuit *circuit);
 
 /* The most memory the tape has held, in bytes. */
 size_t ts_circuit_bytes(const ts_circuit *circuit);

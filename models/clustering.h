@@ -1,7 +1,9 @@
 /* clustering.h: what every clustering run has, whoever computes it: the circuits of a transformer (circuit.h) or the
- * plain algorithm they must equal (plain_lloyd.h). Data types only. */
+ * plain algorithm they must equal (plain.h). Data types only. */
 #ifndef TS_CLUSTERING_H
 #define TS_CLUSTERING_H
+
+#include <math.h>
 
 #include "../autograd/status.h"
 #include "../autograd/tensor.h"
@@ -23,16 +25,45 @@ typedef struct ts_problem {
     const ts_real *points;
     const ts_real *centers;
     ts_empty_policy empty;
-    uint64_t seed; /* of the random repairs */
+    uint64_t seed; /* of the random repairs and draws */
 } ts_problem;
+
+/* The numbers of an algorithm. Each looks only at its own. */
+typedef struct ts_settings {
+    const char *scheme; /* "onehot", "binary" or "dot": how a circuit carries assignments */
+    double gamma;       /* > 0, or INFINITY */
+    bool share_ties;    /* a point equally near to several centres goes to all of them in equal parts */
+    double trim;        /* in [0,1): the share of each cluster that is trimmed; below 0: the threshold rule */
+    double fuzziness;   /* m > 1 of fuzzy c-means */
+    double alpha;       /* > 1, of norm-max */
+} ts_settings;
+
+/* A mean of unit vectors whose squared length is below d TS_LOST_DIRECTION / 3 has no direction. */
+#ifdef TS_DOUBLE
+#define TS_LOST_DIRECTION 1e-29
+#else
+#define TS_LOST_DIRECTION 1e-12
+#endif
+
+/* What a run makes small; the sum is over points that have a label. */
+typedef enum ts_cost {
+    TS_COST_SQUARED,  /* sum ||x - c||^2: the k-means objective */
+    TS_COST_DISTANCE, /* sum ||x - c||: of k-medoids */
+    TS_COST_COSINE    /* sum (1 - x.c / ||x|| ||c||): of spherical k-means */
+} ts_cost;
 
 /* The state after `steps` steps. Step t assigns with centres t-1 and then moves the centres. */
 typedef struct ts_clustering {
     ts_real *centers; /* [k,d] */
-    int64_t *labels;  /* [n] cluster of each point, 0-based; the lowest index among equally near centres */
+    int64_t *labels;  /* [n] cluster of each point, 0-based; the lowest index among equally near centres; -1: trimmed
+                         (only after `finish`) */
+    int64_t *medoids; /* [k] the row that each centre is; NULL unless the algorithm is a k-medoids */
     int64_t steps;
     int64_t empty_repairs; /* centres replaced so far by the policies random and farthest */
-    bool converged;        /* the last step repeated the assignments of the one before, and repaired nothing */
+    int64_t trimmed;       /* points labelled -1 */
+    bool converged; /* the last step repeated the assignments of the one before, repaired nothing, and moved no centre
+                       by more than 10^-6 of the data's widest column where centres weigh points by distance; never
+                       for k-medoids, a random walk */
 } ts_clustering;
 
 #endif

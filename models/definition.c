@@ -1,11 +1,21 @@
 #include "definition.h"
 
 #include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
 
-int64_t ts_scheme_width(ts_scheme scheme, int64_t k) {
+const char *const ts_scheme_names[] = {"onehot", "binary", "none", "dot", NULL};
+const char *const ts_group_names[] = {"data", "code", "norm", "one", NULL};
+const char *const ts_block_names[TS_BLOCKS] = {"cross_points", "self_points", "cross_centers", "self_centers"};
+const ts_activation_entry ts_activations[] = {
+    {"relu", ts_relu}, {"relu_squared", ts_relu_squared}, {"tanh", ts_tanh}, {"sigmoid", ts_sigmoid}, {.name = NULL}};
+
+int64_t ts_scheme_code_width(ts_scheme scheme, int64_t k) {
     int64_t bits = 1;
     switch (scheme) {
-    case TS_SCHEME_ONEHOT: return k;
+    case TS_SCHEME_ONEHOT:
+    case TS_SCHEME_DOT: return k;
     case TS_SCHEME_BINARY:
         while (((int64_t)1 << bits) < k) bits++;
         return bits;
@@ -14,49 +24,162 @@ int64_t ts_scheme_width(ts_scheme scheme, int64_t k) {
     return 0;
 }
 
+int64_t ts_scheme_width(ts_scheme scheme, int64_t k) {
+    return ts_scheme_code_width(scheme, k) + (scheme == TS_SCHEME_DOT ? 2 : 0);
+}
+
 void ts_scheme_code_book(ts_scheme scheme, int64_t k, ts_real *book) {
-    const int64_t s = ts_scheme_width(scheme, k);
+    const int64_t width = ts_scheme_code_width(scheme, k);
     for (int64_t j = 0; j < k; j++)
-        for (int64_t c = 0; c < s; c++) book[j * s + c] = scheme == TS_SCHEME_ONEHOT ? j == c : (ts_real)(j >> c & 1);
+        for (int64_t c = 0; c < width; c++)
+            book[j * width + c] = scheme == TS_SCHEME_BINARY ? (ts_real)(j >> c & 1) : j == c;
 }
 
-static ts_status check_projection(const char *block, const char *part, const ts_projection *p, ts_error *error) {
-    if (p->learned) return TS_OK;
-    if (p->n_copies < 0 || p->n_copies > TS_MAX_COPIES)
-        return ts_error_set(error, TS_ERROR_VALUE, "%s.%s: %d copies; 0 to %d fit", block, part, p->n_copies,
-                            TS_MAX_COPIES);
+ts_block *ts_definition_block(ts_definition *definition, int i) {
+    ts_block *const blocks[TS_BLOCKS] = {&definition->cross_points, &definition->self_points,
+                                         &definition->cross_centers, &definition->self_centers};
+    return blocks[i];
+}
+
+ts_place ts_range_place(const ts_range *range, ts_scheme scheme, int64_t d, int64_t k) {
+    const int64_t code = ts_scheme_code_width(scheme, k), extra = scheme == TS_SCHEME_DOT ? 1 : 0;
+    const int64_t first[] = {0, d, d + code, d + code + extra}, width[] = {d, code, extra, extra};
+    const int g = (int)range->group;
+    const bool known = g >= TS_GROUP_DATA && g <= TS_GROUP_ONE;
+    if (!known || range->first < 0 || range->count < 0 || range->first >= width[g]) return (ts_place){0, -1};
+    const int64_t count = range->count == 0 ? width[g] - range->first : range->count;
+    if (count > width[g] - range->first) return (ts_place){0, -1};
+    return (ts_place){first[g] + range->first, count};
+}
+
+/* ---- checks -------------------------------------------------------------------------------------------------- */
+
+typedef struct checker {
+    const ts_definition *definition;
+    int64_t d, k;
+    ts_error *error;
+} checker;
+
+static bool wrong(const checker *c, const char *part, const char *format, ...) TS_PRINTF(3, 4);
+
+static bool wrong(const checker *c, const char *part, const char *format, ...) {
+    char reason[300];
+    va_list values;
+    va_start(values, format);
+    vsnprintf(reason, sizeof reason, format, values);
+    va_end(values);
+    ts_error_set(c->error, TS_ERROR_VALUE, "%s: %s", part, reason);
+    return false;
+}
+
+static bool range_ok(const checker *c, const char *part, const ts_range *range, ts_place *place) {
+    *place = ts_range_place(range, c->definition->scheme, c->d, c->k);
+    if (place->count > 0) return true;
+    const bool known = (int)range->group >= TS_GROUP_DATA && (int)range->group <= TS_GROUP_ONE;
+    const char *name = known ? ts_group_names[range->group] : "?";
+    const ts_range all = {.group = range->group};
+    const ts_place whole = ts_range_place(&all, c->definition->scheme, c->d, c->k);
+    if (whole.count < 0)
+        return wrong(c, part, "tokens of scheme %s have no %s", ts_scheme_names[c->definition->scheme], name);
+    return wrong(c, part, "%s[%lld:%lld] is out of range: there are %lld", name, (long long)range->first,
+                 (long long)(range->first + range->count), (long long)whole.count);
+}
+
+static bool joins(const checker *c, const char *part, const ts_range *from, const ts_range *to) {
+    ts_place source, target;
+    if (!range_ok(c, part, from, &source) || !range_ok(c, part, to, &target)) return false;
+    if (source.count == target.count || target.count == 1) return true;
+    return wrong(c, part, "%lld coordinates of %s do not fit into %lld of %s", (long long)source.count,
+                 ts_group_names[from->group], (long long)target.count, ts_group_names[to->group]);
+}
+
+static bool projection_ok(const checker *c, const char *block, const char *which, const ts_projection *p) {
+    char part[64];
+    snprintf(part, sizeof part, "%s.%s", block, which);
+    if (p->learned) return true;
+    if (p->n_copies < 1 || p->n_copies > TS_MAX_COPIES)
+        return wrong(c, part, "%d copies; 1 to %d fit", p->n_copies, TS_MAX_COPIES);
     for (int i = 0; i < p->n_copies; i++) {
-        if (p->copy[i].from != p->copy[i].to)
-            return ts_error_set(error, TS_ERROR_VALUE, "%s.%s: copy %d joins groups of different widths", block, part,
-                                i);
-        if (!isfinite(p->copy[i].scale))
-            return ts_error_set(error, TS_ERROR_VALUE, "%s.%s: the scale of copy %d is not finite", block, part, i);
+        if (!joins(c, part, &p->copy[i].from, &p->copy[i].to)) return false;
+        if (!isfinite(p->copy[i].scale)) return wrong(c, part, "the scale of copy %d is not finite", i);
     }
-    return TS_OK;
+    return true;
 }
 
-static ts_status check_block(const char *name, const ts_block *b, bool self, ts_error *error) {
-    if (b->identity && !self)
-        return ts_error_set(error, TS_ERROR_VALUE, "%s: identity weights need self-attention", name);
-    if (!b->identity) {
-        ts_error reason = {.status = TS_OK};
-        if (b->simplex.map == NULL) return ts_error_set(error, TS_ERROR_VALUE, "%s: no simplex map", name);
-        if (ts_simplex_check(&b->simplex, &reason) != TS_OK)
-            return ts_error_set(error, reason.status, "%s: %s", name, reason.text);
-        if (!(b->gamma > 0) || !isfinite(b->gamma))
-            return ts_error_set(error, TS_ERROR_VALUE, "%s: gamma must be positive and finite, not %g", name, b->gamma);
-        if (!(b->dropout >= 0 && b->dropout <= 1))
-            return ts_error_set(error, TS_ERROR_VALUE, "%s: dropout must be in [0,1], not %g", name, b->dropout);
+static bool weights_ok(const checker *c, const char *name, const ts_block *b) {
+    ts_error reason = {.status = TS_OK};
+    if (b->simplex.map == NULL) return wrong(c, name, "no simplex map");
+    if (ts_simplex_check(&b->simplex, &reason) != TS_OK) return wrong(c, name, "%s", reason.text);
+    if (!(b->gamma > 0) || !isfinite(b->gamma))
+        return wrong(c, name, "gamma must be positive and finite, not %g", b->gamma);
+    if (!(b->dropout >= 0 && b->dropout <= 1)) return wrong(c, name, "dropout must be in [0,1], not %g", b->dropout);
+    return projection_ok(c, name, "query", &b->query) && projection_ok(c, name, "key", &b->key);
+}
+
+static bool block_ok(const checker *c, int i) {
+    const ts_block *b = ts_definition_block((ts_definition *)c->definition, i);
+    const char *name = ts_block_names[i];
+    if (b->identity && i % 2 == 0) return wrong(c, name, "identity weights need self-attention");
+    if (b->own_code && b != &c->definition->cross_centers)
+        return wrong(c, name, "only centres that look at points (cross_centers) can be held to their own code");
+    if (b->own_code && ts_scheme_code_width(c->definition->scheme, c->k) == 0)
+        return wrong(c, name, "tokens of scheme %s have no code", ts_scheme_names[c->definition->scheme]);
+    return (b->identity || weights_ok(c, name, b)) && projection_ok(c, name, "value", &b->value);
+}
+
+static bool norm_ok(const checker *c, const ts_norm *norm) {
+    ts_place place;
+    if (!norm->present) return true;
+    if (!range_ok(c, "norm", &norm->range, &place)) return false;
+    if (!(norm->length > 0) || !isfinite(norm->length))
+        return wrong(c, "norm", "the length must be positive and finite, not %g", norm->length);
+    if (norm->eps >= 0 && isfinite(norm->eps)) return true;
+    return wrong(c, "norm", "eps must be finite and not negative, not %g", norm->eps);
+}
+
+static bool feed_forward_ok(const checker *c, const ts_feed_forward_definition *f) {
+    static const char name[] = "feed_forward";
+    bool known = false;
+    if (!f->present) return true;
+    for (const ts_activation_entry *a = ts_activations; a->name != NULL; a++)
+        known = known || a->apply == f->activation;
+    if (!known) return wrong(c, name, "unknown activation");
+    if (f->learned) return f->hidden >= 1 || wrong(c, name, "hidden must be at least 1");
+    if (f->n_units < 1 || f->n_units > TS_MAX_UNITS)
+        return wrong(c, name, "%d units; 1 to %d fit", f->n_units, TS_MAX_UNITS);
+    for (int i = 0; i < f->n_units; i++) {
+        if (!joins(c, name, &f->unit[i].from, &f->unit[i].to)) return false;
+        if (!isfinite(f->unit[i].scale) || !isfinite(f->unit[i].weight))
+            return wrong(c, name, "a number of unit %d is not finite", i);
     }
-    if (check_projection(name, "query", &b->query, error) != TS_OK) return error->status;
-    if (check_projection(name, "key", &b->key, error) != TS_OK) return error->status;
-    return check_projection(name, "value", &b->value, error);
+    return true;
 }
 
 ts_status ts_definition_check(const ts_definition *definition, int64_t d, int64_t k, ts_error *error) {
+    const checker c = {definition, d, k, error};
     if (d < 1 || k < 1) return ts_error_set(error, TS_ERROR_VALUE, "d and k must be at least 1");
-    if (check_block("cross_points", &definition->cross_points, false, error) != TS_OK) return error->status;
-    if (check_block("self_points", &definition->self_points, true, error) != TS_OK) return error->status;
-    if (check_block("cross_centers", &definition->cross_centers, false, error) != TS_OK) return error->status;
-    return check_block("self_centers", &definition->self_centers, true, error);
+    if (definition->name[0] == '\0' || memchr(definition->name, '\0', sizeof definition->name) == NULL)
+        return ts_error_set(error, TS_ERROR_VALUE, "a definition needs a name of at most %d bytes",
+                            TS_DEFINITION_NAME - 1);
+    if ((int)definition->scheme < TS_SCHEME_ONEHOT || (int)definition->scheme > TS_SCHEME_DOT)
+        return ts_error_set(error, TS_ERROR_VALUE, "unknown scheme");
+    bool ok = true;
+    for (int i = 0; ok && i < TS_BLOCKS; i++) ok = block_ok(&c, i);
+    ok = ok && norm_ok(&c, &definition->norm) && feed_forward_ok(&c, &definition->feed_forward);
+    if (ok && (definition->trims || definition->medoids) && !definition->cross_centers.own_code)
+        ok = wrong(&c, "cross_centers", "%s need centres that see only the points of their own code",
+                   definition->trims ? "trimmed points" : "medoids");
+    return ok ? TS_OK : error->status;
+}
+
+void ts_definition_change_unit(ts_definition *definition, double factor) {
+    if (definition->norm.present) return; /* lengths do not matter there */
+    for (int i = 0; i < TS_BLOCKS; i++) {
+        ts_block *b = ts_definition_block(definition, i);
+        for (int l = 0; l < b->query.n_copies; l++)
+            if (b->query.copy[l].from.group == TS_GROUP_DATA) {
+                b->gamma *= factor * factor;
+                break;
+            }
+    }
 }

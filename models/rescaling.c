@@ -22,10 +22,10 @@ static double farthest_from(double shift, double low, double high) {
     return fmax(fabs(low - shift), fabs(high - shift));
 }
 
-static void fit_none(const double *table, const double *low, const double *high, ts_rescaling *r) {
+static void fit_none(const double *table, const double *low, const double *high, bool shifts, ts_rescaling *r) {
     double extent = 0;
     for (int64_t j = 0; j < r->d; j++) {
-        const bool far = high[j] > low[j] && farthest_from(0, low[j], high[j]) > FAR * (high[j] - low[j]);
+        const bool far = shifts && high[j] > low[j] && farthest_from(0, low[j], high[j]) > FAR * (high[j] - low[j]);
         r->shift[j] = far ? table[j] : 0;
         extent = fmax(extent, farthest_from(r->shift[j], low[j], high[j]));
     }
@@ -82,7 +82,8 @@ ts_status ts_rescaling_fit(ts_scaling scaling, int64_t n, int64_t d, const doubl
         status = check_limit(d, low, high, error);
     }
     if (status == TS_OK) {
-        if (scaling == TS_SCALING_NONE) fit_none(table, low, high, &r);
+        if (scaling == TS_SCALING_NONE || scaling == TS_SCALING_UNSHIFTED)
+            fit_none(table, low, high, scaling == TS_SCALING_NONE, &r);
         if (scaling == TS_SCALING_MINMAX) fit_minmax(low, high, &r);
         if (scaling == TS_SCALING_STANDARD) fit_standard(n, table, low, high, &r);
         *rescaling = r;
@@ -119,7 +120,7 @@ void ts_rescaling_invert(const ts_rescaling *rescaling, int64_t n, const ts_real
             table[i * d + j] = rescaling->shift[j] + rescaling->scale[j] * (double)points[i * d + j];
 }
 
-static double point_cost(int64_t d, const double *scale, const ts_real *x, const ts_real *c) {
+static double squared_distance(int64_t d, const double *scale, const ts_real *x, const ts_real *c) {
     double sum = 0;
     for (int64_t j = 0; j < d; j++) {
         const double difference = scale[j] * ((double)x[j] - (double)c[j]);
@@ -128,15 +129,34 @@ static double point_cost(int64_t d, const double *scale, const ts_real *x, const
     return sum;
 }
 
-double ts_rescaling_objective(const ts_rescaling *rescaling, int64_t n, const ts_real *points, const ts_real *centers,
-                              const int64_t *labels) {
+/* 1 - cos(x, c); 1 where either is zero. */
+static double cosine_distance(int64_t d, const ts_real *x, const ts_real *c) {
+    double product = 0, xx = 0, cc = 0;
+    for (int64_t j = 0; j < d; j++) {
+        product += (double)x[j] * (double)c[j];
+        xx += (double)x[j] * (double)x[j];
+        cc += (double)c[j] * (double)c[j];
+    }
+    return xx > 0 && cc > 0 ? fmax(1 - product / sqrt(xx) / sqrt(cc), 0) : 1;
+}
+
+double ts_rescaling_objective(const ts_rescaling *rescaling, ts_cost cost, int64_t n, const ts_real *points,
+                              const ts_real *centers, const int64_t *labels) {
     enum { BLOCKS = 256 }; /* of rows; their bounds and the order of their sums depend on n alone */
     const int64_t d = rescaling->d;
     double part[BLOCKS] = {0}, sum = 0;
 #pragma omp parallel for schedule(static) if (n * d > 16384)
     for (int64_t b = 0; b < BLOCKS; b++)
-        for (int64_t i = n * b / BLOCKS; i < n * (b + 1) / BLOCKS; i++)
-            part[b] += point_cost(d, rescaling->scale, points + i * d, centers + labels[i] * d);
+        for (int64_t i = n * b / BLOCKS; i < n * (b + 1) / BLOCKS; i++) {
+            if (labels[i] < 0) continue;
+            const ts_real *x = points + i * d, *c = centers + labels[i] * d;
+            if (cost == TS_COST_COSINE) {
+                part[b] += cosine_distance(d, x, c);
+                continue;
+            }
+            const double distance = squared_distance(d, rescaling->scale, x, c);
+            part[b] += cost == TS_COST_DISTANCE ? sqrt(distance) : distance;
+        }
     for (int64_t b = 0; b < BLOCKS; b++) sum += part[b];
     return sum;
 }

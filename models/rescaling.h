@@ -6,8 +6,7 @@
 #ifndef TS_RESCALING_H
 #define TS_RESCALING_H
 
-#include "../autograd/status.h"
-#include "../autograd/tensor.h"
+#include "clustering.h"
 
 typedef enum ts_scaling {
     TS_SCALING_NONE,   /* x' is x, up to what changes no clustering and spares digits: a column that is not constant and
@@ -15,7 +14,8 @@ typedef enum ts_scaling {
                           squares of the data would leave the range of ts_real, ALL columns are divided by the same
                           power of two */
     TS_SCALING_MINMAX, /* every column to [0,1]; a constant column to 0 */
-    TS_SCALING_STANDARD /* every column to mean 0 and population standard deviation 1; a constant column to 0 */
+    TS_SCALING_STANDARD, /* every column to mean 0 and population standard deviation 1; a constant column to 0 */
+    TS_SCALING_UNSHIFTED /* as none, but no column is shifted: for what depends on the origin, such as directions */
 } ts_scaling;
 
 typedef struct ts_rescaling {
@@ -36,9 +36,10 @@ bool ts_rescaling_keeps(const ts_rescaling *rescaling, int64_t column);
 void ts_rescaling_apply(const ts_rescaling *rescaling, int64_t n, const double *table, ts_real *points);
 void ts_rescaling_invert(const ts_rescaling *rescaling, int64_t n, const ts_real *points, double *table);
 
-/* The k-means objective in the units of the file, in double: sum_ij scale_j^2 (x'_ij - c'_{label i,j})^2. points [n,d],
- * centers [k,d], labels [n] in 0..k-1. The same bits at any number of threads. */
-double ts_rescaling_objective(const ts_rescaling *rescaling, int64_t n, const ts_real *points, const ts_real *centers,
-                              const int64_t *labels);
+/* What a run makes small (ts_cost), in double and in the units of the file, where ||x - c||^2 is
+ * sum_j scale_j^2 (x'_ij - c'_{label i,j})^2; cosines are those of points as scaled. points [n,d], centers [k,d],
+ * labels [n] in 0..k-1, or -1: left out. The same bits at any number of threads. */
+double ts_rescaling_objective(const ts_rescaling *rescaling, ts_cost cost, int64_t n, const ts_real *points,
+                              const ts_real *centers, const int64_t *labels);
 
 #endif

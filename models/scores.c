@@ -24,6 +24,33 @@ double ts_objective(int64_t n, int64_t d, const ts_real *points, const ts_real *
     return total;
 }
 
+static int compare_doubles(const void *a, const void *b) {
+    const double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+double ts_trimmed_objective(int64_t n, int64_t d, int64_t k, const ts_real *points, const ts_real *centers,
+                            double share) {
+    double *nearest = malloc((size_t)(n + 1) * sizeof *nearest), total = 0;
+    if (nearest == NULL) return NAN;
+#pragma omp parallel for if (n * k * d > 16384)
+    for (int64_t i = 0; i < n; i++) {
+        nearest[i] = INFINITY;
+        for (int64_t j = 0; j < k; j++) {
+            double sum = 0;
+            for (int64_t a = 0; a < d; a++) {
+                const double difference = (double)points[i * d + a] - (double)centers[j * d + a];
+                sum += difference * difference;
+            }
+            nearest[i] = fmin(nearest[i], sum);
+        }
+    }
+    qsort(nearest, (size_t)n, sizeof *nearest, compare_doubles);
+    for (int64_t i = 0; i < n - (int64_t)floor(share * (double)n); i++) total += nearest[i];
+    free(nearest);
+    return total;
+}
+
 typedef struct pair {
     int64_t a, b;
 } pair;
@@ -54,10 +81,13 @@ static double agreeing(int64_t n, const pair *sorted, bool both) {
 double ts_adjusted_rand_index(int64_t n, const int64_t *a, const int64_t *b) {
     pair *pairs = malloc((size_t)(n + 1) * sizeof *pairs);
     if (pairs == NULL) return NAN;
-    for (int64_t i = 0; i < n; i++) pairs[i] = (pair){b[i], a[i]};
+    int64_t kept = 0;
+    for (int64_t i = 0; i < n; i++)
+        if (a[i] >= 0) pairs[kept++] = (pair){b[i], a[i]};
+    n = kept;
     qsort(pairs, (size_t)n, sizeof *pairs, compare_pairs);
     const double in_b = agreeing(n, pairs, false), in_both = agreeing(n, pairs, true);
-    for (int64_t i = 0; i < n; i++) pairs[i] = (pair){a[i], b[i]};
+    for (int64_t i = 0; i < n; i++) pairs[i] = (pair){pairs[i].b, pairs[i].a};
     qsort(pairs, (size_t)n, sizeof *pairs, compare_pairs);
     const double in_a = agreeing(n, pairs, false);
     free(pairs);

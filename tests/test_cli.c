@@ -191,10 +191,10 @@ START_TEST(wrong_command_lines) {
     expect_failure(2, "--empty: 'drop' is none of keep|random|farthest|error", "cluster six.csv -k 2 --empty drop");
     expect_failure(2, "--init: 'best' is none of", "cluster six.csv -k 2 --init best");
     expect_failure(2, "one FILE at a time", "cluster six.csv six.csv -k 2");
-    expect_failure(2, "this version has only lloyd", "cluster six.csv -k 2 --algorithm fuzzy");
-    expect_failure(2, "this version has only onehot", "cluster six.csv -k 2 --construction binary");
-    static const char *const absent[] = {"arch", "model", "trim", "weights"};
-    for (int i = 0; i < 4; i++) expect_failure(2, "this version has only", "cluster six.csv -k 2 --%s x", absent[i]);
+    expect_failure(2, "none of lloyd|soft|spherical", "cluster six.csv -k 2 --algorithm kmeans");
+    expect_failure(2, "spherical has no construction dot",
+                   "cluster six.csv -k 2 --algorithm spherical --construction dot");
+    expect_failure(2, "no learned models yet", "cluster six.csv -k 2 --model x");
 }
 END_TEST
 

@@ -94,7 +94,7 @@ static ts_tensor *through_all(ts_tape *tape, ts_tensor *x) {
     y = ts_norm_layer_forward(&rms_layer, params, tape, y);
     y = ts_feed_forward_forward(&feed_layer, params, tape, y);
     y = ts_norm_layer_forward(&norm_layer, params, tape, y);
-    return ts_attention_block_forward(&block, params, tape, y, x, 3);
+    return ts_attention_block_forward(&block, params, tape, y, x, NULL, 3);
 }
 
 static double loss_at(const ts_real *x, bool backward) {
@@ -147,7 +147,7 @@ START_TEST(identity_attention_is_its_values) {
     ts_params_allocate(params, 1, &error);
     ts_tape *tape = ts_tape_create(TS_RECORD);
     ts_tensor *x = ts_constant(tape, TS_SHAPE(3, 4), (ts_real[]){1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12});
-    const ts_tensor *y = ts_attention_block_forward(&self, params, tape, x, x, 0);
+    const ts_tensor *y = ts_attention_block_forward(&self, params, tape, x, x, NULL, 0);
     const ts_tensor *v = ts_linear_forward(&self.value, params, tape, x);
     ck_assert_mem_eq(y->data, v->data, 12 * sizeof(ts_real));
     ts_tape_free(tape);

@@ -8,16 +8,30 @@
 #endif
 
 #include "../models/circuit.h"
-#include "../models/plain_lloyd.h"
 #include "../models/scores.h"
 #include "../models/seeding.h"
 #include "../models/transformer.h"
+#include "../models/variants.h"
 #include "test_main.h"
 
 static ts_error error;
 
 static void setup(void) {
     error = (ts_error){.status = TS_OK};
+}
+
+static ts_definition lloyd(double gamma, bool share_ties) {
+    ts_settings settings = ts_variant_settings(ts_variants);
+    ts_definition definition;
+    settings.gamma = gamma;
+    settings.share_ties = share_ties;
+    ck_assert_int_eq(ts_variant_define(ts_variants, &settings, &definition, &error), TS_OK);
+    return definition;
+}
+
+static ts_plain *plain_lloyd(const ts_problem *p) {
+    const ts_settings settings = ts_variant_settings(ts_variants);
+    return ts_plain_create(&ts_plain_lloyd, &settings, p, &error);
 }
 
 /* ---- running both, step by step ---------------------------------------------------------------------------------- */
@@ -39,14 +53,14 @@ static outcome outcome_of(const ts_problem *p, const ts_clustering *state) {
 
 /* The transformer and plain Lloyd, until one of them converges or `steps` are done; every step must agree exactly. */
 static outcome run_both(const ts_problem *p, int64_t steps) {
-    const ts_definition definition = ts_lloyd_onehot(INFINITY, false);
+    const ts_definition definition = lloyd(INFINITY, false);
     ts_circuit *circuit = ts_circuit_create(&definition, p, &error);
     ck_assert_msg(circuit != NULL, "%s", error.text);
-    ts_plain_lloyd *lloyd = ts_plain_lloyd_create(p, &error);
-    const ts_clustering *a = ts_circuit_state(circuit), *b = ts_plain_lloyd_state(lloyd);
+    ts_plain *plain = plain_lloyd(p);
+    const ts_clustering *a = ts_circuit_state(circuit), *b = ts_plain_state(plain);
     for (int64_t t = 0; t < steps && !a->converged; t++) {
         ck_assert_int_eq(ts_circuit_step(circuit, &error), TS_OK);
-        ck_assert_int_eq(ts_plain_lloyd_step(lloyd, &error), TS_OK);
+        ck_assert_int_eq(ts_plain_step(plain, &error), TS_OK);
         ck_assert_mem_eq(a->labels, b->labels, (size_t)p->n * sizeof(int64_t));
         for (int64_t i = 0; i < p->k * p->d; i++) {
             const double difference = fabs((double)(a->centers[i] - b->centers[i]));
@@ -58,12 +72,12 @@ static outcome run_both(const ts_problem *p, int64_t steps) {
         ck_assert_int_eq(a->empty_repairs, b->empty_repairs);
     }
     ck_assert_int_eq(ts_circuit_finish(circuit, &error), TS_OK);
-    ck_assert_int_eq(ts_plain_lloyd_finish(lloyd, &error), TS_OK);
+    ck_assert_int_eq(ts_plain_finish(plain, &error), TS_OK);
     ck_assert_mem_eq(a->labels, b->labels, (size_t)p->n * sizeof(int64_t));
     outcome o = {.steps = a->steps, .repairs = a->empty_repairs};
     if (p->n <= 64 && p->k * p->d <= 64) o = outcome_of(p, a);
     ts_circuit_free(circuit);
-    ts_plain_lloyd_free(lloyd);
+    ts_plain_free(plain);
     return o;
 }
 
@@ -112,16 +126,16 @@ END_TEST
 
 START_TEST(empty_cluster_is_an_error_when_asked) {
     const ts_problem p = PROBLEM(1, line3, far_start, TS_EMPTY_ERROR);
-    const ts_definition definition = ts_lloyd_onehot(INFINITY, false);
+    const ts_definition definition = lloyd(INFINITY, false);
     ts_circuit *circuit = ts_circuit_create(&definition, &p, &error);
     ck_assert_int_ne(ts_circuit_step(circuit, &error), TS_OK);
     ck_assert_str_eq(error.text, "cluster 1 is empty at step 1");
     ts_circuit_free(circuit);
     error.status = TS_OK;
-    ts_plain_lloyd *lloyd = ts_plain_lloyd_create(&p, &error);
-    ck_assert_int_ne(ts_plain_lloyd_step(lloyd, &error), TS_OK);
+    ts_plain *plain = plain_lloyd(&p);
+    ck_assert_int_ne(ts_plain_step(plain, &error), TS_OK);
     ck_assert_str_eq(error.text, "cluster 1 is empty at step 1");
-    ts_plain_lloyd_free(lloyd);
+    ts_plain_free(plain);
 }
 END_TEST
 
@@ -192,7 +206,7 @@ START_TEST(one_cluster_and_as_many_as_points) {
 END_TEST
 
 START_TEST(bad_problems_are_refused) {
-    const ts_definition definition = ts_lloyd_onehot(INFINITY, false);
+    const ts_definition definition = lloyd(INFINITY, false);
     const ts_real x[] = {0, 1}, c[] = {0, 1, 2};
     ts_problem p = PROBLEM(1, x, c, TS_EMPTY_KEEP);
     ck_assert_ptr_null(ts_circuit_create(&definition, &p, &error));
@@ -201,7 +215,7 @@ START_TEST(bad_problems_are_refused) {
     p.k = 0;
     ck_assert_ptr_null(ts_circuit_create(&definition, &p, &error));
     error.status = TS_OK;
-    ck_assert_ptr_null(ts_plain_lloyd_create(&p, &error));
+    ck_assert_ptr_null(plain_lloyd(&p));
 }
 END_TEST
 
@@ -262,7 +276,7 @@ START_TEST(ties) {
     const ts_problem p = PROBLEM(1, x, c, TS_EMPTY_KEEP);
     const outcome o = run_both(&p, 1); /* lowest index, as plain Lloyd */
     ck_assert(o.centers[0] == (ts_real)0.5 && o.centers[1] == 2);
-    const ts_definition share = ts_lloyd_onehot(INFINITY, true);
+    const ts_definition share = lloyd(INFINITY, true);
     ts_circuit *circuit = ts_circuit_create(&share, &p, &error);
     ck_assert_int_eq(ts_circuit_step(circuit, &error), TS_OK);
     const ts_clustering *s = ts_circuit_state(circuit); /* half the point to each: (0 + 1/2) / (3/2) */
@@ -279,7 +293,7 @@ START_TEST(finite_gamma_is_soft_kmeans) {
     for (int g = 0; g < 4; g++) {
         const double gamma = (double[]){0.01, 0.3, 2, 1e4}[g];
         const ts_problem p = PROBLEM(1, x, c, TS_EMPTY_KEEP);
-        const ts_definition definition = ts_lloyd_onehot(gamma, false);
+        const ts_definition definition = lloyd(gamma, false);
         ts_circuit *circuit = ts_circuit_create(&definition, &p, &error);
         ck_assert_int_eq(ts_circuit_step(circuit, &error), TS_OK);
         double sum[2] = {0}, mass[2] = {0};
@@ -303,7 +317,7 @@ START_TEST(memory_is_linear_in_n) {
     const grid_cell cell = {MANY, DIMS, 4, 0};
     fill_points(&cell, 1, x);
     const ts_problem p = {.n = MANY, .d = DIMS, .k = 4, .points = x, .centers = x};
-    const ts_definition definition = ts_lloyd_onehot(INFINITY, false);
+    const ts_definition definition = lloyd(INFINITY, false);
     ts_circuit *circuit = ts_circuit_create(&definition, &p, &error);
     ck_assert_int_eq(ts_circuit_step(circuit, &error), TS_OK);
     const size_t after_one = ts_circuit_bytes(circuit);
@@ -327,7 +341,7 @@ START_TEST(the_same_bits_on_any_number_of_threads) {
     for (int t = 0; t < 4; t++) {
         omp_set_num_threads((int[]){1, 2, 3, 8}[t]);
         const ts_problem p = {.n = MANY, .d = DIMS, .k = CLUSTERS, .points = x, .centers = x};
-        const ts_definition definition = ts_lloyd_onehot(INFINITY, false);
+        const ts_definition definition = lloyd(INFINITY, false);
         ts_circuit *circuit = ts_circuit_create(&definition, &p, &error);
         for (int s = 0; s < 4; s++) ck_assert_int_eq(ts_circuit_step(circuit, &error), TS_OK);
         const ts_clustering *state = ts_circuit_state(circuit);
@@ -371,7 +385,7 @@ static void expect_refusal(ts_definition definition, const char *text) {
 }
 
 START_TEST(wrong_definitions_are_refused_by_name) {
-    const ts_definition good = ts_lloyd_onehot(5, false);
+    const ts_definition good = lloyd(5, false);
     ck_assert_int_eq(ts_definition_check(&good, 2, 3, &error), TS_OK);
     ts_definition bad = good;
     bad.cross_points.identity = true;
@@ -389,16 +403,37 @@ START_TEST(wrong_definitions_are_refused_by_name) {
     ck_assert_ptr_nonnull(strstr(error.text, "cross_points: normmax"));
     bad = good;
     bad.self_points.value.n_copies = 9;
-    expect_refusal(bad, "self_points.value: 9 copies; 0 to 4 fit");
+    expect_refusal(bad, "self_points.value: 9 copies; 1 to 4 fit");
     bad = good;
-    bad.cross_points.value.copy[0].to = TS_GROUP_DATA;
-    expect_refusal(bad, "cross_points.value: copy 0 joins groups of different widths");
+    bad.cross_points.value.copy[0].to.group = TS_GROUP_DATA;
+    expect_refusal(bad, "cross_points.value: 3 coordinates of code do not fit into 2 of data");
+    bad = good;
+    bad.cross_points.query.copy[0].from = (ts_range){TS_GROUP_DATA, 1, 2};
+    expect_refusal(bad, "cross_points.query: data[1:3] is out of range: there are 2");
+    bad = good;
+    bad.self_centers.value.copy[0].from.group = TS_GROUP_NORM;
+    expect_refusal(bad, "self_centers.value: tokens of scheme onehot have no norm");
+    bad = good;
+    bad.cross_points.own_code = true;
+    expect_refusal(bad, "cross_points: only centres that look at points (cross_centers) can be held to their own code");
+    bad = good;
+    bad.trims = true;
+    expect_refusal(bad, "cross_centers: trimmed points need centres that see only the points of their own code");
+    bad = good;
+    bad.norm = (ts_norm){.present = true, .range = {.group = TS_GROUP_DATA}, .length = 0};
+    expect_refusal(bad, "norm: the length must be positive and finite, not 0");
+    bad = good;
+    bad.feed_forward = (ts_feed_forward_definition){.present = true};
+    expect_refusal(bad, "feed_forward: unknown activation");
+    bad = good;
+    bad.name[0] = '\0';
+    expect_refusal(bad, "a definition needs a name of at most 63 bytes");
 }
 END_TEST
 
 /* The weights of theorem 2.1, as a transformer has them. */
 START_TEST(weights_of_the_construction) {
-    const ts_definition definition = ts_lloyd_onehot(INFINITY, false);
+    const ts_definition definition = lloyd(INFINITY, false);
     ts_transformer model;
     ck_assert_int_eq(ts_transformer_build(&model, &definition, 2, 3, 0, &error), TS_OK);
     const struct {

@@ -106,7 +106,7 @@ START_TEST(objective_is_in_the_units_of_the_table) {
         ts_real points[8], scaled_centers[4];
         ts_rescaling_apply(&r, 4, table, points);
         ts_rescaling_apply(&r, 2, centers, scaled_centers);
-        const double objective = ts_rescaling_objective(&r, 4, points, scaled_centers, labels);
+        const double objective = ts_rescaling_objective(&r, TS_COST_SQUARED, 4, points, scaled_centers, labels);
         ck_assert_double_eq_tol(objective, 1 + 10000 + 1 + 10000 + 4 + 4, 1e-2);
         ts_rescaling_free(&r);
     }

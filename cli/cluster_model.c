@@ -1,0 +1,123 @@
+#include "cluster_model.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "../models/definition_json.h"
+#include "message.h"
+
+/* A definition is a page of text; more than this is something else. */
+enum { LARGEST_DEFINITION = 1 << 20 };
+
+static int read_text(const char *path, char **text, size_t *length) {
+    FILE *file = strcmp(path, "-") == 0 ? NULL : fopen(path, "rb");
+    if (file == NULL)
+        return cli_fail(CLI_FAILED, "%s: %s", path,
+                        strcmp(path, "-") == 0 ? "a definition is read from a file" : strerror(errno));
+    char *buffer = malloc(LARGEST_DEFINITION + 1);
+    const size_t count = buffer == NULL ? 0 : fread(buffer, 1, LARGEST_DEFINITION + 1, file);
+    const int reason = ferror(file) ? errno : 0;
+    fclose(file);
+    *text = buffer;
+    *length = count;
+    if (buffer == NULL) return cli_fail(CLI_FAILED, "%s: out of memory", path);
+    if (reason != 0) return cli_fail(CLI_FAILED, "%s: %s", path, strerror(reason));
+    if (count > LARGEST_DEFINITION) return cli_fail(CLI_FAILED, "%s: too long for a definition", path);
+    return CLI_DONE;
+}
+
+static int read_arch(const char *path, ts_definition *definition) {
+    char *text = NULL;
+    size_t length = 0;
+    ts_error error = {.status = TS_OK};
+    int status = read_text(path, &text, &length);
+    if (status == CLI_DONE && ts_definition_from_json(text, length, definition, &error) != TS_OK)
+        status = cli_fail(CLI_FAILED, "%s: %s", path, error.text);
+    free(text);
+    return status;
+}
+
+/* Learned projections have no weights here. */
+static int refuse_learned(const char *path, ts_definition *d) {
+    for (int i = 0; i < TS_BLOCKS; i++) {
+        const ts_block *b = ts_definition_block(d, i);
+        if (b->value.learned || b->query.learned || b->key.learned)
+            return cli_fail(CLI_FAILED, "%s: %s: learned projections need a trained model", path, ts_block_names[i]);
+    }
+    if (d->feed_forward.present && d->feed_forward.learned)
+        return cli_fail(CLI_FAILED, "%s: feed_forward: learned weights need a trained model", path);
+    return CLI_DONE;
+}
+
+int cli_cluster_model_read(const cli_cluster_options *o, cli_cluster_model *m) {
+    *m = (cli_cluster_model){.unit = 1};
+    if (o->arch == NULL) {
+        m->variant = cli_cluster_variant(o);
+        m->settings = cli_cluster_settings(o);
+        m->cost = m->variant->cost;
+        m->directions = m->variant->unit_length;
+        return CLI_DONE;
+    }
+    int status = read_arch(o->arch, &m->definition);
+    if (status == CLI_DONE) status = refuse_learned(o->arch, &m->definition);
+    m->directions = m->definition.norm.present;
+    m->cost = m->directions ? TS_COST_COSINE : m->definition.medoids ? TS_COST_DISTANCE : TS_COST_SQUARED;
+    return status;
+}
+
+static int complete_arch(const cli_cluster_options *o, const ts_problem *problem, cli_cluster_model *m) {
+    ts_error error = {.status = TS_OK};
+    const int64_t d = problem == NULL ? 1 : problem->d, k = problem == NULL ? 2 : problem->k;
+    ts_definition_change_unit(&m->definition, m->unit);
+    if (ts_definition_check(&m->definition, d, k, &error) == TS_OK || problem == NULL) return CLI_DONE;
+    return cli_fail(CLI_FAILED, "%s: %s", o->arch, error.text);
+}
+
+int cli_cluster_model_complete(const cli_cluster_options *o, const ts_problem *problem, double unit,
+                               cli_cluster_model *m) {
+    ts_error error = {.status = TS_OK};
+    m->unit = unit;
+    if (m->variant == NULL) return complete_arch(o, problem, m);
+    m->chose_gamma = ts_variant_chooses_gamma(m->variant, &m->settings);
+    if (m->chose_gamma)
+        m->settings.gamma = ts_variant_gamma(m->variant, problem);
+    else if (!m->directions)
+        m->settings.gamma *= unit * unit;
+    if (isnan(m->settings.gamma)) return cli_fail(CLI_FAILED, "%s: out of memory", o->file);
+    if (o->gamma > 0 && (!(m->settings.gamma > 0) || (isfinite(o->gamma) && !(m->settings.gamma < 1e300))))
+        return cli_fail(CLI_FAILED, "%s: --gamma %g is out of range for values of this size", o->file, o->gamma);
+    if (ts_variant_define(m->variant, &m->settings, &m->definition, &error) == TS_OK) return CLI_DONE;
+    return cli_fail(CLI_FAILED, "%s: %s", o->file, error.text);
+}
+
+double cli_cluster_model_gamma(const cli_cluster_model *m) {
+    if (m->variant == NULL || m->variant->gamma == TS_GAMMA_NONE || !(m->settings.gamma > 0) ||
+        isinf(m->settings.gamma) || (m->variant->trims && m->settings.trim >= 0))
+        return 0;
+    return m->directions ? m->settings.gamma : m->settings.gamma / (m->unit * m->unit);
+}
+
+const char *cli_cluster_model_title(const cli_cluster_model *m) {
+    return m->variant != NULL ? m->variant->title : m->definition.name;
+}
+
+const char *cli_cluster_model_details(const cli_cluster_model *m, char text[CLI_MODEL_TEXT]) {
+    const double gamma = cli_cluster_model_gamma(m);
+    int used = snprintf(text, CLI_MODEL_TEXT, "%s", ts_scheme_names[m->definition.scheme]);
+    if (m->variant == NULL) return text;
+    const size_t room = CLI_MODEL_TEXT - (size_t)used;
+    char *end = text + used;
+    if (m->variant->trims && m->settings.trim >= 0)
+        snprintf(end, room, ", trim %g", m->settings.trim);
+    else if (m->variant->gamma == TS_GAMMA_NONE)
+        snprintf(end, room, ", exponent %g", m->settings.fuzziness);
+    else if (gamma > 0)
+        snprintf(end, room, "%s, gamma %.6g%s", m->variant->gamma == TS_GAMMA_UPDATE ? "" : ", softmax attention",
+                 gamma, m->chose_gamma ? ", chosen by the data" : "");
+    else
+        snprintf(end, room, ", exact attention");
+    return text;
+}

@@ -1,0 +1,38 @@
+/* circuit_parts.h: the inside of a circuit, for circuit.c and circuit_repair.c only. */
+#ifndef TS_CIRCUIT_PARTS_H
+#define TS_CIRCUIT_PARTS_H
+
+#include "circuit.h"
+#include "transformer.h"
+
+struct ts_circuit {
+    ts_transformer model;
+    ts_problem problem;
+    ts_tape *tape;
+    ts_real *points; /* tokens [n,e] */
+    ts_real *tokens; /* of the centres [k,e] */
+    bool *occupied;  /* [k] does any point carry a share of the cluster? */
+    bool medoids, trims;
+    bool may_empty;     /* can a cluster get no weight at all? */
+    bool counts_shares; /* is it empty when no point has a share in it, or when no label names it? */
+    double same_weight; /* two assignments are the same when no weight has moved by more */
+    double widest;      /* the range of the widest data column, as embedded */
+    ts_clustering state;
+    /* k-medoids: the cheapest state met */
+    double best_cost;
+    int64_t *best_medoids;
+};
+
+/* After an update: `centers` are the new tokens [k,e], c->tokens still the old ones. Gives empty clusters and centres
+ * without direction their places. */
+ts_status ts_circuit_repair(ts_circuit *circuit, ts_real *centers, ts_error *error);
+
+/* k-medoids. Moves initial centres to rows; makes each medoid a member of its cluster; finds the rows that the new
+ * centres are; remembers the cheapest medoids, and puts them back. */
+ts_status ts_circuit_snap_medoids(ts_circuit *circuit, ts_error *error);
+void ts_circuit_pin_medoids(ts_circuit *circuit);
+void ts_circuit_find_medoids(ts_circuit *circuit);
+void ts_circuit_remember_medoids(ts_circuit *circuit);
+void ts_circuit_restore_medoids(ts_circuit *circuit);
+
+#endif

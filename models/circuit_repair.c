@@ -1,0 +1,177 @@
+/* circuit_repair.c: what a circuit does outside its layer: empty clusters, centres without direction, medoids. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "circuit_parts.h"
+
+/* Copies where a token is, all but its code. */
+static void copy_place(const ts_circuit *c, ts_real *to, const ts_real *from) {
+    const int64_t d = c->model.d, code = c->model.c;
+    memcpy(to, from, (size_t)d * sizeof *to);
+    memcpy(to + d + code, from + d + code, (size_t)(c->model.s - code) * sizeof *to);
+}
+
+/* Squared distance of point i to centre j among c->tokens. */
+static double squared_distance(const ts_circuit *c, int64_t i, int64_t j) {
+    const ts_real *x = c->points + i * c->model.e, *center = c->tokens + j * c->model.e;
+    double sum = 0;
+    for (int64_t l = 0; l < c->model.d; l++)
+        sum += ((double)x[l] - (double)center[l]) * ((double)x[l] - (double)center[l]);
+    return sum;
+}
+
+/* ---- empty clusters ---------------------------------------------------------------------------------------------- */
+
+static void find_occupied(ts_circuit *c) {
+    const int64_t k = c->model.k, n = c->problem.n;
+    memset(c->occupied, 0, (size_t)k * sizeof *c->occupied);
+    for (int64_t i = 0; i < n; i++) {
+        c->occupied[c->state.labels[i]] = true;
+        if (!c->counts_shares) continue;
+        const ts_real *share = c->points + i * c->model.e + c->model.d;
+        for (int64_t j = 0; j < k; j++)
+            if (share[j] != 0) c->occupied[j] = true;
+    }
+}
+
+/* The point for an empty cluster under the policy `farthest`, or -1. members[j] counts the points left in cluster j. */
+static int64_t farthest_point(const ts_circuit *c, const int64_t *members, const bool *taken) {
+    int64_t found = -1;
+    double most = 0;
+    for (int64_t i = 0; i < c->problem.n; i++) {
+        if (taken[i] || members[c->state.labels[i]] < 2) continue;
+        const double distance = squared_distance(c, i, c->state.labels[i]); /* to the centre before it moved */
+        if (distance > most) most = distance, found = i;
+    }
+    return found;
+}
+
+static void move_to_point(ts_circuit *c, int64_t cluster, int64_t point, ts_real *centers) {
+    copy_place(c, centers + cluster * c->model.e, c->points + point * c->model.e);
+    c->state.empty_repairs++;
+}
+
+static ts_status fill_with_farthest(ts_circuit *c, ts_real *centers, ts_error *error) {
+    int64_t *members = calloc((size_t)c->model.k, sizeof *members);
+    bool *taken = calloc((size_t)c->problem.n, sizeof *taken);
+    if (members == NULL || taken == NULL) {
+        free(members);
+        free(taken);
+        return ts_error_set(error, TS_ERROR_MEMORY, "out of memory for an empty cluster");
+    }
+    for (int64_t i = 0; i < c->problem.n; i++) members[c->state.labels[i]]++;
+    for (int64_t j = 0; j < c->model.k; j++) {
+        const int64_t point = c->occupied[j] ? -1 : farthest_point(c, members, taken);
+        if (point < 0) continue;
+        taken[point] = true;
+        members[c->state.labels[point]]--;
+        move_to_point(c, j, point, centers);
+    }
+    free(members);
+    free(taken);
+    return TS_OK;
+}
+
+static ts_status treat_empty(ts_circuit *c, ts_real *centers, ts_error *error) {
+    const ts_rng rng = {c->problem.seed, ts_rng_stream("empty cluster"), (uint32_t)c->state.steps};
+    int64_t empty = 0;
+    find_occupied(c);
+    for (int64_t j = 0; j < c->model.k; j++) {
+        if (c->occupied[j]) continue;
+        empty++;
+        copy_place(c, centers + j * c->model.e, c->tokens + j * c->model.e);
+        if (c->problem.empty == TS_EMPTY_ERROR)
+            return ts_error_set(error, TS_ERROR_VALUE, "cluster %lld is empty at step %lld", (long long)j,
+                                (long long)c->state.steps);
+        if (c->problem.empty == TS_EMPTY_RANDOM)
+            move_to_point(c, j, ts_rng_below(rng, (uint64_t)j, c->problem.n), centers);
+    }
+    return empty > 0 && c->problem.empty == TS_EMPTY_FARTHEST ? fill_with_farthest(c, centers, error) : TS_OK;
+}
+
+/* A mean that vanished left the norm (almost) nothing to scale to its length. */
+static void keep_lost_directions(ts_circuit *c, ts_real *centers) {
+    const ts_norm_layer *norm = &c->model.norm;
+    const double gain = (double)ts_params_value(c->model.params, norm->gain)[0];
+    for (int64_t j = 0; j < c->model.k; j++) {
+        const ts_real *token = centers + j * c->model.e + norm->first;
+        double sum = 0;
+        for (int64_t a = 0; a < norm->count; a++) sum += (double)token[a] * (double)token[a];
+        if (sum < 0.25 * gain * gain * (double)norm->count)
+            copy_place(c, centers + j * c->model.e, c->tokens + j * c->model.e);
+    }
+}
+
+ts_status ts_circuit_repair(ts_circuit *c, ts_real *centers, ts_error *error) {
+    if (c->model.has_norm) keep_lost_directions(c, centers);
+    return c->may_empty ? treat_empty(c, centers, error) : TS_OK;
+}
+
+/* ---- medoids ----------------------------------------------------------------------------------------------------- */
+
+ts_status ts_circuit_snap_medoids(ts_circuit *c, ts_error *error) {
+    bool *taken = calloc((size_t)c->problem.n, sizeof *taken);
+    if (taken == NULL) return ts_error_set(error, TS_ERROR_MEMORY, "out of memory for medoids");
+    for (int64_t j = 0; j < c->model.k; j++) {
+        int64_t row = -1;
+        double least = INFINITY;
+        for (int64_t i = 0; i < c->problem.n; i++) {
+            const double distance = taken[i] ? INFINITY : squared_distance(c, i, j);
+            if (distance < least || (row < 0 && !taken[i])) least = distance, row = i;
+        }
+        taken[row] = true;
+        c->state.medoids[j] = c->best_medoids[j] = row;
+        copy_place(c, c->tokens + j * c->model.e, c->points + row * c->model.e);
+    }
+    free(taken);
+    return TS_OK;
+}
+
+void ts_circuit_pin_medoids(ts_circuit *c) {
+    const int64_t width = c->model.c;
+    for (int64_t j = 0; j < c->model.k; j++) {
+        const int64_t row = c->state.medoids[j];
+        c->state.labels[row] = j;
+        memcpy(c->points + row * c->model.e + c->model.d, c->model.book + j * width, (size_t)width * sizeof *c->points);
+    }
+}
+
+static bool same_place(const ts_circuit *c, const ts_real *a, const ts_real *b) {
+    for (int64_t l = 0; l < c->model.d; l++)
+        if (a[l] != b[l]) return false;
+    return true;
+}
+
+/* The centre of a cluster is one of its rows: which? The copy makes them equal to the sign of a zero. */
+void ts_circuit_find_medoids(ts_circuit *c) {
+    for (int64_t i = c->problem.n - 1; i >= 0; i--) {
+        const int64_t j = c->state.labels[i];
+        ts_real *center = c->tokens + j * c->model.e;
+        if (!same_place(c, c->points + i * c->model.e, center)) continue;
+        c->state.medoids[j] = i;
+        copy_place(c, center, c->points + i * c->model.e);
+    }
+}
+
+void ts_circuit_remember_medoids(ts_circuit *c) {
+    const size_t size = (size_t)c->model.k * sizeof *c->best_medoids;
+    double cost = 0;
+    for (int64_t i = 0; i < c->problem.n; i++) cost += sqrt(squared_distance(c, i, c->state.labels[i]));
+    bool lower = false;
+    for (int64_t j = 0; j < c->model.k; j++)
+        if (c->state.medoids[j] != c->best_medoids[j]) {
+            lower = c->state.medoids[j] < c->best_medoids[j];
+            break;
+        }
+    if (cost > c->best_cost || (!(cost < c->best_cost) && !lower)) return;
+    c->best_cost = cost;
+    memcpy(c->best_medoids, c->state.medoids, size);
+}
+
+void ts_circuit_restore_medoids(ts_circuit *c) {
+    for (int64_t j = 0; j < c->model.k; j++) {
+        const int64_t row = c->state.medoids[j] = c->best_medoids[j];
+        copy_place(c, c->tokens + j * c->model.e, c->points + row * c->model.e);
+    }
+}
