@@ -2,10 +2,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#ifdef _OPENMP
-#include <omp.h>
-#endif
-
 #include "../io/array_writer.h"
 #include "cluster_job.h"
 #include "cluster_options.h"
@@ -15,14 +11,7 @@
 #include "options.h"
 #include "plot.h"
 #include "progress.h"
-
-static void set_threads(int64_t threads) {
-#ifdef _OPENMP
-    if (threads > 0) omp_set_num_threads((int)threads);
-#else
-    (void)threads;
-#endif
-}
+#include "threads.h"
 
 static bool write_labels(const cli_cluster_job *job, ts_io_error *error) {
     static char name[] = "label";
@@ -79,7 +68,7 @@ int cli_cluster(int n_words, char *const *words) {
     cli_cluster_job job;
     int status = cli_cluster_read_options(n_words, words, &options);
     if (status != CLI_GO_ON) return status;
-    set_threads(options.threads);
+    cli_set_threads(options.threads);
     if (options.print_arch) return cli_cluster_job_print_arch(&options);
     status = cli_cluster_job_run(&options, &job);
     if (status == CLI_DONE) status = write_outputs(&job);

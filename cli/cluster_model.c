@@ -1,44 +1,10 @@
 #include "cluster_model.h"
 
-#include <errno.h>
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include "../models/definition_json.h"
+#include "definition_file.h"
 #include "message.h"
-
-/* A definition is a page of text; more than this is something else. */
-enum { LARGEST_DEFINITION = 1 << 20 };
-
-static int read_text(const char *path, char **text, size_t *length) {
-    FILE *file = strcmp(path, "-") == 0 ? NULL : fopen(path, "rb");
-    if (file == NULL)
-        return cli_fail(CLI_FAILED, "%s: %s", path,
-                        strcmp(path, "-") == 0 ? "a definition is read from a file" : strerror(errno));
-    char *buffer = malloc(LARGEST_DEFINITION + 1);
-    const size_t count = buffer == NULL ? 0 : fread(buffer, 1, LARGEST_DEFINITION + 1, file);
-    const int reason = ferror(file) ? errno : 0;
-    fclose(file);
-    *text = buffer;
-    *length = count;
-    if (buffer == NULL) return cli_fail(CLI_FAILED, "%s: out of memory", path);
-    if (reason != 0) return cli_fail(CLI_FAILED, "%s: %s", path, strerror(reason));
-    if (count > LARGEST_DEFINITION) return cli_fail(CLI_FAILED, "%s: too long for a definition", path);
-    return CLI_DONE;
-}
-
-static int read_arch(const char *path, ts_definition *definition) {
-    char *text = NULL;
-    size_t length = 0;
-    ts_error error = {.status = TS_OK};
-    int status = read_text(path, &text, &length);
-    if (status == CLI_DONE && ts_definition_from_json(text, length, definition, &error) != TS_OK)
-        status = cli_fail(CLI_FAILED, "%s: %s", path, error.text);
-    free(text);
-    return status;
-}
 
 /* Learned projections have no weights here. */
 static int refuse_learned(const char *path, ts_definition *d) {
@@ -61,7 +27,7 @@ int cli_cluster_model_read(const cli_cluster_options *o, cli_cluster_model *m) {
         m->directions = m->variant->unit_length;
         return CLI_DONE;
     }
-    int status = read_arch(o->arch, &m->definition);
+    int status = cli_read_definition(o->arch, &m->definition);
     if (status == CLI_DONE) status = refuse_learned(o->arch, &m->definition);
     m->directions = m->definition.norm.present;
     m->cost = m->directions ? TS_COST_COSINE : m->definition.medoids ? TS_COST_DISTANCE : TS_COST_SQUARED;

@@ -8,12 +8,13 @@
 #include "../io/output_file.h"
 #include "../models/variants.h"
 #include "commands.h"
+#include "definition_file.h"
 #include "graph_writer.h"
 #include "message.h"
 #include "options.h"
 
 typedef struct graph_options {
-    const char *algorithm, *construction, *out; /* NULL: not given */
+    const char *algorithm, *construction, *arch, *out; /* NULL: not given */
     bool learned, loss;
     int64_t n, d, k;
     double gamma, trim; /* below 0: not given */
@@ -26,16 +27,16 @@ enum { MOST_POINTS = 1000, MOST_COORDINATES = 100 };
 
 static const cli_option options_table[] = {
     {CLI_HEADING, 0, NULL, NULL, "Which model", 0, 0, 0},
-    {CLI_TEXT, 0, "algorithm", "NAME",
-     "lloyd, soft, spherical, trimmed, robust, entmax, normmax,\nkmedoids or fuzzy (default lloyd)", FIELD(algorithm),
-     0, 0},
+    {CLI_TEXT, 0, "algorithm", "NAME", "one of those that tessera cluster --help tells (default lloyd)",
+     FIELD(algorithm), 0, 0},
+    {CLI_TEXT, 0, "arch", "FILE.json", "a transformer of one's own, instead", FIELD(arch), 0, 0},
     {CLI_TEXT, 0, "construction", "onehot|binary|dot", "how assignments are written into tokens (default onehot)",
      FIELD(construction), 0, 0},
     {CLI_POSITIVE, 0, "gamma", "G",
      "the factor of squared distances in softmax attention (default:\nas the algorithm "
      "and the example points have it)",
      FIELD(gamma), 0, 0},
-    {CLI_POSITIVE, 0, "trim", "F", "of trimmed: the share of each cluster that is trimmed", FIELD(trim), 0, 0},
+    {CLI_SHARE, 0, "trim", "F", "of trimmed: the share of each cluster that is trimmed", FIELD(trim), 0, 0},
     {CLI_FLAG, 0, "learned", NULL, "instead, a layer whose twelve projections are trained", FIELD(learned), 0, 0},
     {CLI_FLAG, 0, "loss", NULL, "with the mean squared distance of points to their nearest new\ncentre", FIELD(loss), 0,
      0},
@@ -73,11 +74,14 @@ static int check_options(const graph_options *o) {
         if (of_constructions[i].given)
             return cli_fail(CLI_WRONG_USE, "--%s: not with --learned, whose model learns instead",
                             of_constructions[i].name);
-    if (o->trim >= 1) return cli_fail(CLI_WRONG_USE, "--trim: %g is not below 1", o->trim);
+    for (size_t i = 0; o->arch != NULL && i < sizeof of_constructions / sizeof of_constructions[0]; i++)
+        if (of_constructions[i].given || o->learned)
+            return cli_fail(CLI_WRONG_USE, "--%s: the file given by --arch says it all",
+                            o->learned ? "learned" : of_constructions[i].name);
     if (o->k > o->n)
         return cli_fail(CLI_WRONG_USE, "--k: %lld clusters of only %lld points", (long long)o->k, (long long)o->n);
     if (o->algorithm != NULL && ts_variant_by_name(o->algorithm) == NULL)
-        return cli_fail(CLI_WRONG_USE, "--algorithm: '%s' is none of those in tessera graph --help", o->algorithm);
+        return cli_fail(CLI_WRONG_USE, "--algorithm: '%s' is none of those in tessera cluster --help", o->algorithm);
     return CLI_GO_ON;
 }
 
@@ -221,10 +225,15 @@ int cli_graph(int n_words, char *const *words) {
     ts_real *points = malloc((size_t)(o.n * o.d) * sizeof *points);
     if (points == NULL) return cli_fail(CLI_FAILED, "out of memory for the example points");
     make_points(&o, points);
-    if (define(&o, points, &definition, &error) != TS_OK) {
+    if (o.arch != NULL) {
+        status = cli_read_definition(o.arch, &definition);
+    } else if (define(&o, points, &definition, &error) != TS_OK) {
         status = cli_fail(CLI_WRONG_USE, "%s", error.text);
+    }
+    if (status != CLI_GO_ON && status != CLI_DONE) {
+        /* said already */
     } else if (ts_transformer_build(&model, &definition, o.d, o.k, 0, &error) != TS_OK) {
-        status = cli_fail(CLI_FAILED, "%s", error.text);
+        status = cli_fail(CLI_FAILED, "%s%s%s", o.arch != NULL ? o.arch : "", o.arch != NULL ? ": " : "", error.text);
     } else {
         status = draw(&o, definition.name, &model, points);
         ts_transformer_clear(&model);

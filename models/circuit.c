@@ -166,9 +166,13 @@ int64_t ts_circuit_onehot_rows(const ts_circuit *c) {
     int64_t rows = 0;
     if (c->model.scheme == TS_SCHEME_BINARY) return -1;
     for (int64_t i = 0; i < c->problem.n; i++) {
-        bool whole = false;
-        for (int64_t j = 0; j < c->model.k; j++) whole = whole || c->points[i * c->model.e + c->model.d + j] == 1;
-        rows += whole;
+        const ts_real *share = c->points + i * c->model.e + c->model.d;
+        int64_t ones = 0, zeros = 0;
+        for (int64_t j = 0; j < c->model.k; j++) {
+            ones += share[j] == 1;
+            zeros += share[j] == 0;
+        }
+        rows += ones == 1 && zeros == c->model.k - 1;
     }
     return rows;
 }

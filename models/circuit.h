@@ -35,8 +35,8 @@ const ts_clustering *ts_circuit_state(const ts_circuit *circuit);
  * ts_circuit_finish. */
 ts_status ts_circuit_weights(ts_circuit *circuit, ts_real *weights, ts_error *error);
 
-/* How many points gave all their weight, exactly, to one centre in the last assignment; needs one-hot codes, else -1.
- */
+/* How many points gave all their weight to one centre in the last assignment, exactly: 1 there and 0 elsewhere. Needs
+ * one-hot codes, else -1. */
 int64_t ts_circuit_onehot_rows(const ts_circuit *circuit);
 
 /* The most memory the tape has held, in bytes. */

@@ -1,0 +1,10 @@
+/* threads.h: the option --threads. */
+#ifndef CLI_THREADS_H
+#define CLI_THREADS_H
+
+#include <stdint.h>
+
+/* At most so many threads from here on; 0 leaves it to OpenMP. Results do not depend on it. */
+void cli_set_threads(int64_t threads);
+
+#endif
