@@ -5,5 +5,6 @@
 int cli_cluster(int n_words, char *const *words);
 int cli_verify(int n_words, char *const *words);
 int cli_graph(int n_words, char *const *words);
+int cli_sweep(int n_words, char *const *words);
 
 #endif

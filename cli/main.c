@@ -21,6 +21,7 @@ static const cli_entry commands[] = {
     {"cluster", "clusters the rows of a file with a transformer that is a clustering algorithm", cli_cluster},
     {"verify", "holds every construction and variant against its plain algorithm", cli_verify},
     {"graph", "writes the tape of a model as a graph, for Graphviz", cli_graph},
+    {"sweep", "how far softmax attention ends from Lloyd's algorithm, over a grid of problems", cli_sweep},
 };
 enum { COMMANDS = sizeof commands / sizeof commands[0] };
 

@@ -1,88 +1,20 @@
-/* The program as its users meet it: run in a folder of its own, judged by exit codes, output and files.
- * TESSERA is the path of the program, TESSERA_DATA that of the folder with iris.csv. */
+/* `tessera cluster` as its users meet it. */
 #include <jansson.h>
 #include <math.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "../io/array_writer.h"
 #include "../io/table.h"
-#include "test_main.h"
-
-static char folder[] = "/tmp/tessera-test-XXXXXX";
-static char *out, *err; /* what the last command wrote */
-
-/* The bytes of a file with a 0 behind them; NULL when there is no such file. */
-static char *read_file(const char *name, size_t *size) {
-    FILE *file = fopen(name, "rb");
-    if (file == NULL) return NULL;
-    fseek(file, 0, SEEK_END);
-    const size_t length = (size_t)ftell(file);
-    char *text = calloc(length + 1, 1);
-    rewind(file);
-    ck_assert_ptr_nonnull(text);
-    ck_assert_uint_eq(fread(text, 1, length, file), length);
-    fclose(file);
-    if (size != NULL) *size = length;
-    return text;
-}
-
-static void write_file(const char *name, const char *text) {
-    FILE *file = fopen(name, "wb");
-    ck_assert_ptr_nonnull(file);
-    fputs(text, file);
-    fclose(file);
-}
+#include "program.h"
 
 static void expect_file(const char *name, const char *text) {
     char *content = read_file(name, NULL);
     ck_assert_msg(content != NULL, "%s is missing", name);
     ck_assert_str_eq(content, text);
     free(content);
-}
-
-/* Runs a shell command and returns its exit code; never the death of a signal. */
-static int shell(const char *command) {
-    free(out);
-    free(err);
-    const int status = system(command);
-    ck_assert_msg(status != -1 && WIFEXITED(status) && WEXITSTATUS(status) < 126, "%s: status %d", command, status);
-    out = read_file("out.txt", NULL);
-    err = read_file("err.txt", NULL);
-    ck_assert(out != NULL && err != NULL);
-    return WEXITSTATUS(status);
-}
-
-static int run(const char *format, va_list arguments) {
-    char words[2048], command[4096];
-    vsnprintf(words, sizeof words, format, arguments);
-    snprintf(command, sizeof command, "\"$TESSERA\" %s >out.txt 2>err.txt", words);
-    return shell(command);
-}
-
-static int tessera(const char *format, ...) {
-    va_list arguments;
-    va_start(arguments, format);
-    const int code = run(format, arguments);
-    va_end(arguments);
-    return code;
-}
-
-/* One line on standard error that begins and contains what it should, nothing on standard output. */
-static void expect_failure(int expected, const char *message, const char *format, ...) {
-    va_list arguments;
-    va_start(arguments, format);
-    const int code = run(format, arguments);
-    va_end(arguments);
-    ck_assert_msg(code == expected, "%s: exit %d, not %d; %s", format, code, expected, err);
-    ck_assert_str_eq(out, "");
-    ck_assert_msg(strncmp(err, "tessera: ", 9) == 0, "%s", err);
-    ck_assert_msg(strchr(err, '\n') == err + strlen(err) - 1, "not one line: %s", err);
-    ck_assert_msg(strstr(err, message) != NULL, "'%s' is not in: %s", message, err);
 }
 
 static json_t *parse_report(void) {
@@ -696,11 +628,6 @@ START_TEST(restarts_and_the_report) {
 END_TEST
 
 int main(void) {
-    if (getenv("TESSERA") == NULL || getenv("TESSERA_DATA") == NULL) {
-        fputs("test_cli: TESSERA and TESSERA_DATA must be set\n", stderr);
-        return EXIT_FAILURE;
-    }
-    if (mkdtemp(folder) == NULL || chdir(folder) != 0) return EXIT_FAILURE;
     Suite *suite = suite_create("the program");
     TCase *tests = tcase_create("cluster");
     tcase_set_timeout(tests, 0);
@@ -734,11 +661,5 @@ int main(void) {
     tcase_add_test(tests, full_disks);
     tcase_add_test(tests, restarts_and_the_report);
     suite_add_tcase(suite, tests);
-    const int result = run_suite(suite);
-    char command[100];
-    snprintf(command, sizeof command, "rm -rf '%s'", folder);
-    if (chdir("/") != 0 || system(command) != 0) return EXIT_FAILURE;
-    free(out);
-    free(err);
-    return result;
+    return run_program_suite(suite);
 }

@@ -1,54 +1,20 @@
-/* `tessera graph`: its output read as a reader of Graphviz would, and the writer on text that must be escaped.
- * TESSERA is the path of the program. */
-#include <stdarg.h>
+/* `tessera graph`: its output read as a reader of Graphviz would, and the writer on text that must be escaped. */
 #include <stdio.h>
 #include <string.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "../cli/graph_writer.h"
 #include "../models/variants.h"
-#include "test_main.h"
-
-static char folder[] = "/tmp/tessera-test-XXXXXX";
-static char *out, *err; /* what the last command wrote */
-
-static char *read_file(const char *name) {
-    FILE *file = fopen(name, "rb");
-    ck_assert_msg(file != NULL, "%s is missing", name);
-    fseek(file, 0, SEEK_END);
-    const size_t length = (size_t)ftell(file);
-    char *text = calloc(length + 1, 1);
-    rewind(file);
-    ck_assert_ptr_nonnull(text);
-    ck_assert_uint_eq(fread(text, 1, length, file), length);
-    fclose(file);
-    return text;
-}
+#include "program.h"
 
 /* The exit code of `tessera graph WORDS`. */
 static int graph(const char *format, ...) {
-    char words[512], shell[1024];
+    char words[512];
     va_list arguments;
     va_start(arguments, format);
     vsnprintf(words, sizeof words, format, arguments);
     va_end(arguments);
-    snprintf(shell, sizeof shell, "\"$TESSERA\" graph %s >out.txt 2>err.txt", words);
-    const int status = system(shell);
-    ck_assert_msg(status != -1 && WIFEXITED(status), "%s: status %d", words, status);
-    free(out);
-    free(err);
-    out = read_file("out.txt");
-    err = read_file("err.txt");
-    return WEXITSTATUS(status);
-}
-
-static void expect_failure(int expected, const char *message, const char *words) {
-    const int code = graph("%s", words);
-    ck_assert_msg(code == expected, "%s: exit %d: %s", words, code, err);
-    ck_assert_str_eq(out, "");
-    ck_assert_msg(strncmp(err, "tessera: ", 9) == 0 && strchr(err, '\n') == err + strlen(err) - 1, "%s", err);
-    ck_assert_msg(strstr(err, message) != NULL, "'%s' is not in: %s", message, err);
+    return tessera("graph %s", words);
 }
 
 static int count(const char *text, const char *word) {
@@ -222,7 +188,7 @@ START_TEST(the_same_bytes_twice_and_in_a_file) {
         ck_assert_str_eq(out, first);
         ck_assert_int_eq(graph("%s --out graph.dot", words[i]), 0);
         ck_assert_str_eq(out, "");
-        char *file = read_file("graph.dot");
+        char *file = read_file("graph.dot", NULL);
         ck_assert_str_eq(file, first);
         free(first);
         free(file);
@@ -231,31 +197,31 @@ START_TEST(the_same_bytes_twice_and_in_a_file) {
 END_TEST
 
 START_TEST(wrong_command_lines) {
-    expect_failure(2, "'median' is none of", "--algorithm median");
-    expect_failure(2, "no construction dot", "--algorithm fuzzy --construction dot");
-    expect_failure(2, "no construction decimal", "--construction decimal");
-    expect_failure(2, "soft needs a gamma above 0 and finite", "--algorithm soft --gamma inf");
-    expect_failure(2, "fuzzy has no gamma", "--algorithm fuzzy --gamma 1");
-    expect_failure(2, "lloyd trims nothing", "--trim 0.1");
-    expect_failure(2, "--trim: 1 is not below 1", "--algorithm trimmed --trim 1");
-    expect_failure(2, "--n: 0 is not between", "-n 0");
-    expect_failure(2, "--k: 7 clusters of only 6 points", "-k 7");
-    expect_failure(2, "--algorithm: not with --learned", "--learned --algorithm lloyd");
-    expect_failure(2, "--construction: not with --learned", "--learned --construction onehot");
-    expect_failure(2, "--gamma: not with --learned", "--learned --gamma 1");
-    expect_failure(2, "unknown option '--seed'", "--seed 1");
-    expect_failure(2, "takes options only", "lloyd");
+    expect_failure(2, "'median' is none of", "graph --algorithm median");
+    expect_failure(2, "no construction dot", "graph --algorithm fuzzy --construction dot");
+    expect_failure(2, "no construction decimal", "graph --construction decimal");
+    expect_failure(2, "soft needs a gamma above 0 and finite", "graph --algorithm soft --gamma inf");
+    expect_failure(2, "fuzzy has no gamma", "graph --algorithm fuzzy --gamma 1");
+    expect_failure(2, "lloyd trims nothing", "graph --trim 0.1");
+    expect_failure(2, "--trim: 1 is not a share", "graph --algorithm trimmed --trim 1");
+    expect_failure(2, "--n: 0 is not between", "graph -n 0");
+    expect_failure(2, "--k: 7 clusters of only 6 points", "graph -k 7");
+    expect_failure(2, "--algorithm: not with --learned", "graph --learned --algorithm lloyd");
+    expect_failure(2, "--construction: not with --learned", "graph --learned --construction onehot");
+    expect_failure(2, "--gamma: not with --learned", "graph --learned --gamma 1");
+    expect_failure(2, "unknown option '--seed'", "graph --seed 1");
+    expect_failure(2, "takes options only", "graph lloyd");
     ck_assert_int_eq(graph("--help"), 0);
     expect("--learned");
 }
 END_TEST
 
 START_TEST(outputs_that_cannot_be_written) {
-    expect_failure(1, "nowhere/graph.dot", "--out nowhere/graph.dot");
-    expect_failure(1, ": Is a directory", "--out .");
+    expect_failure(1, "nowhere/graph.dot", "graph --out nowhere/graph.dot");
+    expect_failure(1, ": Is a directory", "graph --out .");
     if (access("/dev/full", W_OK) != 0) return;
     ck_assert_int_eq(symlink("/dev/full", "full.dot"), 0);
-    expect_failure(1, "full.dot: No space", "--out full.dot");
+    expect_failure(1, "full.dot: No space", "graph --out full.dot");
     const int status = system("\"$TESSERA\" graph >/dev/full 2>err.txt");
     ck_assert(WIFEXITED(status) && WEXITSTATUS(status) == 1);
 }
@@ -282,7 +248,7 @@ START_TEST(quotes_in_names_are_escaped) {
     ck_assert(cli_graph_write(&graph_of_x, file));
     fclose(file);
     free(out);
-    out = read_file("quoted.dot");
+    out = read_file("quoted.dot", NULL);
     expect_graph(out);
     expect("label=\"a \\\"b\\\" \\\\c\\n?d{\"");
     expect("subgraph \"cluster_the \\\"stage\\\"\"");
@@ -294,11 +260,6 @@ START_TEST(quotes_in_names_are_escaped) {
 END_TEST
 
 int main(void) {
-    if (getenv("TESSERA") == NULL) {
-        fputs("test_graph: TESSERA must be set\n", stderr);
-        return EXIT_FAILURE;
-    }
-    if (mkdtemp(folder) == NULL || chdir(folder) != 0) return EXIT_FAILURE;
     Suite *suite = suite_create("graphs of tapes");
     TCase *tests = tcase_create("graph");
     tcase_set_timeout(tests, 0);
@@ -310,11 +271,5 @@ int main(void) {
     tcase_add_test(tests, outputs_that_cannot_be_written);
     tcase_add_test(tests, quotes_in_names_are_escaped);
     suite_add_tcase(suite, tests);
-    const int result = run_suite(suite);
-    char command[100];
-    snprintf(command, sizeof command, "rm -rf '%s'", folder);
-    if (chdir("/") != 0 || system(command) != 0) return EXIT_FAILURE;
-    free(out);
-    free(err);
-    return result;
+    return run_program_suite(suite);
 }

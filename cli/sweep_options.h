@@ -1,0 +1,34 @@
+/* sweep_options.h: the command line of `tessera sweep`. */
+#ifndef CLI_SWEEP_OPTIONS_H
+#define CLI_SWEEP_OPTIONS_H
+
+#include <stdint.h>
+
+#include "sweep_list.h"
+
+/* The axes of the grid, in the order of the CSV: the last one runs fastest. */
+typedef enum cli_sweep_axis {
+    CLI_SWEEP_CLUSTERS,
+    CLI_SWEEP_DIMENSIONS,
+    CLI_SWEEP_POINTS,
+    CLI_SWEEP_SCALE,
+    CLI_SWEEP_GAMMA,
+    CLI_SWEEP_AXES
+} cli_sweep_axis;
+
+#define CLI_SWEEP_HEADER "clusters,dimensions,points,scale,gamma,difference"
+
+typedef struct cli_sweep_options {
+    const char *clusters, *dimensions, *points, *scales, *gammas; /* as given */
+    cli_sweep_list axis[CLI_SWEEP_AXES];
+    int64_t steps, tasks, threads; /* threads 0: as OpenMP chooses */
+    uint64_t seed;
+    const char *out, *plot; /* plot NULL: not asked for */
+    bool json, quiet;
+} cli_sweep_options;
+
+/* Reads and checks the words after "sweep", and that the outputs can be written as far as that can be told before.
+ * Returns CLI_GO_ON or an exit code (options.h). */
+int cli_sweep_read_options(int n_words, char *const *words, cli_sweep_options *options);
+
+#endif

@@ -1,0 +1,90 @@
+#include "program.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+char *out, *err;
+
+char *read_file(const char *name, size_t *size) {
+    FILE *file = fopen(name, "rb");
+    if (file == NULL) return NULL;
+    fseek(file, 0, SEEK_END);
+    const size_t length = (size_t)ftell(file);
+    char *text = calloc(length + 1, 1);
+    rewind(file);
+    ck_assert_ptr_nonnull(text);
+    ck_assert_uint_eq(fread(text, 1, length, file), length);
+    fclose(file);
+    if (size != NULL) *size = length;
+    return text;
+}
+
+void write_file(const char *name, const char *text) {
+    FILE *file = fopen(name, "wb");
+    ck_assert_ptr_nonnull(file);
+    fputs(text, file);
+    fclose(file);
+}
+
+bool file_exists(const char *name) {
+    return access(name, F_OK) == 0;
+}
+
+int shell(const char *command) {
+    free(out);
+    free(err);
+    const int status = system(command);
+    ck_assert_msg(status != -1 && WIFEXITED(status) && WEXITSTATUS(status) < 126, "%s: status %d", command, status);
+    out = read_file("out.txt", NULL);
+    err = read_file("err.txt", NULL);
+    ck_assert(out != NULL && err != NULL);
+    return WEXITSTATUS(status);
+}
+
+int tessera_v(const char *format, va_list arguments) {
+    char words[2048], command[4096];
+    vsnprintf(words, sizeof words, format, arguments);
+    snprintf(command, sizeof command, "\"$TESSERA\" %s >out.txt 2>err.txt", words);
+    return shell(command);
+}
+
+int tessera(const char *format, ...) {
+    va_list arguments;
+    va_start(arguments, format);
+    const int code = tessera_v(format, arguments);
+    va_end(arguments);
+    return code;
+}
+
+void expect_failure_line(const char *message) {
+    ck_assert_str_eq(out, "");
+    ck_assert_msg(strncmp(err, "tessera: ", 9) == 0, "%s", err);
+    ck_assert_msg(strchr(err, '\n') == err + strlen(err) - 1, "not one line: %s", err);
+    ck_assert_msg(strstr(err, message) != NULL, "'%s' is not in: %s", message, err);
+}
+
+void expect_failure(int expected, const char *message, const char *format, ...) {
+    va_list arguments;
+    va_start(arguments, format);
+    const int code = tessera_v(format, arguments);
+    va_end(arguments);
+    ck_assert_msg(code == expected, "%s: exit %d, not %d; %s", format, code, expected, err);
+    expect_failure_line(message);
+}
+
+int run_program_suite(Suite *suite) {
+    char folder[] = "/tmp/tessera-test-XXXXXX", command[100];
+    if (getenv("TESSERA") == NULL || getenv("TESSERA_DATA") == NULL) {
+        fputs("TESSERA and TESSERA_DATA must be set\n", stderr);
+        return EXIT_FAILURE;
+    }
+    if (mkdtemp(folder) == NULL || chdir(folder) != 0) return EXIT_FAILURE;
+    const int result = run_suite(suite);
+    snprintf(command, sizeof command, "rm -rf '%s'", folder);
+    if (chdir("/") != 0 || system(command) != 0) return EXIT_FAILURE;
+    free(out);
+    free(err);
+    return result;
+}

@@ -1,0 +1,34 @@
+/* program.h: what the tests of the program share: it is run in a folder of its own, through the shell, and judged by
+ * exit codes, output and files. TESSERA is the path of the program, TESSERA_DATA that of the folder with iris.csv. */
+#ifndef TESTS_PROGRAM_H
+#define TESTS_PROGRAM_H
+
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "test_main.h"
+
+extern char *out, *err; /* what the last command wrote */
+
+/* The bytes of a file with a 0 behind them, to be freed; NULL when there is no such file. */
+char *read_file(const char *name, size_t *size);
+void write_file(const char *name, const char *text);
+bool file_exists(const char *name);
+
+/* Runs a shell command, which writes out.txt and err.txt, and returns its exit code; never the death of a signal. */
+int shell(const char *command);
+
+/* Runs the program on these words. */
+int tessera(const char *format, ...);
+int tessera_v(const char *format, va_list arguments);
+
+/* Runs it and expects: this exit code; one line on standard error, which begins with "tessera: " and contains
+ * `message`; nothing on standard output. */
+void expect_failure(int expected, const char *message, const char *format, ...);
+void expect_failure_line(const char *message);
+
+/* Runs a suite in a fresh folder and removes that; what main returns. */
+int run_program_suite(Suite *suite);
+
+#endif

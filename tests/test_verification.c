@@ -1,0 +1,145 @@
+/* test_verification.c: every line of the verification table holds, and a circuit with one sign wrong is found out. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "../autograd/rng.h"
+#include "../models/circuit.h"
+#include "../models/verification.h"
+#include "test_main.h"
+
+/* ---- the table -----------------------------------------------------------------------------------------------------
+ */
+
+START_TEST(every_line_holds) {
+    int64_t problems = 0, steps = 0;
+    ck_assert_int_gt(ts_verify_count(), 30);
+    for (int s = 0; s < 3; s++)
+        for (int i = 0; i < ts_verify_count(); i++) {
+            const uint64_t seed = test_seed() + (uint64_t)(1000003 * s);
+            ts_verify_result r;
+            ck_assert(ts_verify_run(i, true, seed, &r));
+            ck_assert_msg(r.failure[0] == '\0', "seed %llu, %s: %s", (unsigned long long)seed, r.name, r.failure);
+            ck_assert_msg(r.mismatches == 0 && r.rises <= 0 && r.center_difference <= r.center_bound, "%s", r.name);
+            ck_assert_msg(r.problems > 0 && r.steps == 12 * r.problems, "%s", r.name);
+            problems += r.problems;
+            steps += r.steps;
+        }
+    printf("%d lines, %lld problems, %lld steps compared\n", ts_verify_count(), (long long)problems, (long long)steps);
+}
+END_TEST
+
+START_TEST(lines_have_names_of_their_own) {
+    static char names[64][TS_VERIFY_TEXT];
+    const int count = ts_verify_count();
+    ck_assert_int_le(count, 64);
+    for (int i = 0; i < count; i++) {
+        ts_verify_result r;
+        ck_assert(ts_verify_run(i, true, 1, &r));
+        memcpy(names[i], r.name, sizeof names[i]);
+        for (int l = 0; l < i; l++) ck_assert_str_ne(names[l], names[i]);
+    }
+    for (const ts_variant *v = ts_variants; v->name != NULL; v++) { /* every variant has a line */
+        bool found = false;
+        for (int i = 0; i < count; i++)
+            found = found || (strncmp(names[i], v->name, strlen(v->name)) == 0 && names[i][strlen(v->name)] == ',');
+        ck_assert_msg(found, "%s", v->name);
+    }
+}
+END_TEST
+
+START_TEST(the_same_seed_gives_the_same_result) {
+    for (int i = 0; i < ts_verify_count(); i += 5) {
+        ts_verify_result a, b;
+        ck_assert(ts_verify_run(i, true, test_seed(), &a) && ts_verify_run(i, true, test_seed(), &b));
+        ck_assert(a.problems == b.problems && a.steps == b.steps && a.ties == b.ties && a.rises == b.rises);
+        ck_assert(a.center_difference == b.center_difference && a.center_bound == b.center_bound);
+    }
+}
+END_TEST
+
+/* ---- mutants -------------------------------------------------------------------------------------------------------
+ */
+
+enum { N = 80, D = 2, K = 4, STEPS = 8 };
+
+/* Overlapping clusters whose first rows are a poor start, so that labels change for some steps. */
+static void fill_points(uint64_t seed, ts_real *x) {
+    const ts_rng rng = {seed, ts_rng_stream("mutants"), 0};
+    for (int i = 0; i < N * D; i++)
+        x[i] = (ts_real)(1 + 4 * (double)(i / D % K) + 3 * ts_rng_uniform(rng, (uint64_t)i));
+    for (int j = 0; j < K * D; j++) x[j] = (ts_real)(1 + ts_rng_uniform(rng, (uint64_t)(N * D + j)));
+}
+
+/* Does the circuit of that definition do anything that the plain algorithm does not? */
+static bool differs(const ts_definition *definition, const ts_variant *v, const ts_settings *s, const ts_problem *p) {
+    ts_error error = {.status = TS_OK};
+    ts_circuit *circuit = ts_circuit_create(definition, p, &error);
+    ts_plain *plain = ts_plain_create(ts_variant_plain(v, s), s, p, &error);
+    ck_assert_msg(circuit != NULL && plain != NULL, "%s", error.text);
+    const ts_clustering *a = ts_circuit_state(circuit), *b = ts_plain_state(plain);
+    bool found = false;
+    for (int t = 0; t < STEPS && !found; t++) {
+        ck_assert_int_eq(ts_plain_step(plain, &error), TS_OK);
+        if (ts_circuit_step(circuit, &error) != TS_OK) found = true;
+        found = found || memcmp(a->labels, b->labels, N * sizeof *a->labels) != 0;
+        for (int i = 0; i < K * D; i++) found = found || !(fabs((double)a->centers[i] - (double)b->centers[i]) < 1e-3);
+    }
+    ts_circuit_free(circuit);
+    ts_plain_free(plain);
+    return found;
+}
+
+static void expect_mutants_found(const ts_variant *v, const ts_settings *s, const ts_problem *p) {
+    ts_definition right;
+    ts_error error = {.status = TS_OK};
+    ck_assert_msg(ts_variant_define(v, s, &right, &error) == TS_OK, "%s", error.text);
+    ck_assert_msg(!differs(&right, v, s, p), "%s %s", v->name, s->scheme);
+    for (int i = 0; i < TS_BLOCKS; i++) {
+        ts_definition mutant = right;
+        ts_projection *value = &ts_definition_block(&mutant, i)->value;
+        for (int l = 0; l < value->n_copies; l++) {
+            mutant = right;
+            value->copy[l].scale = -value->copy[l].scale;
+            ck_assert_msg(differs(&mutant, v, s, p), "%s %s: copy %d of %s.value may have either sign", v->name,
+                          s->scheme, l, ts_block_names[i]);
+        }
+    }
+    for (int l = 0; l < right.feed_forward.n_units; l++) {
+        ts_definition mutant = right;
+        mutant.feed_forward.unit[l].weight = -right.feed_forward.unit[l].weight;
+        /* all coordinates are positive: relu(-c)^2 adds nothing, and may have either sign */
+        ck_assert(differs(&mutant, v, s, p) == (right.feed_forward.unit[l].scale > 0));
+    }
+}
+
+START_TEST(a_wrong_sign_is_found) {
+    ts_real x[N * D];
+    for (uint64_t seed = test_seed(); seed < test_seed() + 4; seed++) {
+        fill_points(seed, x);
+        const ts_problem p = {.n = N, .d = D, .k = K, .points = x, .centers = x, .seed = seed};
+        for (const ts_variant *v = ts_variants; v->name != NULL; v++)
+            for (int i = 0; ts_scheme_names[i] != NULL; i++) {
+                ts_settings s = ts_variant_settings(v);
+                s.scheme = ts_scheme_names[i];
+                if (strstr(v->schemes, s.scheme) == NULL) continue;
+                if (ts_variant_chooses_gamma(v, &s)) s.gamma = ts_variant_gamma(v, &p);
+                expect_mutants_found(v, &s, &p);
+            }
+    }
+}
+END_TEST
+
+int main(void) {
+    Suite *suite = suite_create("verification");
+    TCase *tests = tcase_create("all");
+    printf("seed %" PRIu64 "\n", test_seed());
+    tcase_set_timeout(tests, 0);
+    tcase_add_test(tests, every_line_holds);
+    tcase_add_test(tests, lines_have_names_of_their_own);
+    tcase_add_test(tests, the_same_seed_gives_the_same_result);
+    tcase_add_test(tests, a_wrong_sign_is_found);
+    suite_add_tcase(suite, tests);
+    return run_suite(suite);
+}
