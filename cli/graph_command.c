@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "../io/output_file.h"
+#include "../models/learner.h"
 #include "../models/variants.h"
 #include "commands.h"
 #include "definition_file.h"
@@ -97,24 +98,10 @@ static void make_points(const graph_options *o, ts_real *points) {
         }
 }
 
-/* Four blocks of softmax attention over distances, with projections that are all trained. */
-static void define_learned(ts_definition *definition) {
-    *definition = (ts_definition){.name = "learned", .scheme = TS_SCHEME_ONEHOT};
-    for (int i = 0; i < TS_BLOCKS; i++)
-        *ts_definition_block(definition, i) = (ts_block){.score = TS_SCORE_EUCLIDEAN,
-                                                         .simplex = {.map = &ts_softmax_map},
-                                                         .gamma = 1,
-                                                         .scaled = true,
-                                                         .dropout = 0.01,
-                                                         .query = {.learned = true},
-                                                         .key = {.learned = true},
-                                                         .value = {.learned = true}};
-}
-
 /* The definition that the options name. */
 static ts_status define(const graph_options *o, const ts_real *points, ts_definition *definition, ts_error *error) {
     if (o->learned) {
-        define_learned(definition);
+        *definition = ts_learner(TS_SCHEME_ONEHOT, 1, 0.01);
         return TS_OK;
     }
     const ts_variant *variant = ts_variant_by_name(o->algorithm != NULL ? o->algorithm : "lloyd");

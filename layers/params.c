@@ -15,6 +15,7 @@ struct ts_params {
     int count;
     int64_t size;
     ts_real *values, *grads;
+    bool shared; /* names and values are another's, gradients the caller's */
 };
 
 ts_params *ts_params_create(void) {
@@ -23,10 +24,25 @@ ts_params *ts_params_create(void) {
 
 void ts_params_free(ts_params *params) {
     if (params == NULL) return;
-    free(params->items);
-    free(params->values);
-    free(params->grads);
+    if (!params->shared) {
+        free(params->items);
+        free(params->values);
+        free(params->grads);
+    }
     free(params);
+}
+
+ts_params *ts_params_share(const ts_params *params, ts_real *grads) {
+    ts_params *shared = malloc(sizeof *shared);
+    if (shared == NULL) return NULL;
+    *shared = *params;
+    shared->shared = true;
+    shared->grads = grads;
+    return shared;
+}
+
+void ts_params_set_grads(ts_params *shared, ts_real *grads) {
+    shared->grads = grads;
 }
 
 int ts_params_find(const ts_params *params, const char *name) {

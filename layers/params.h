@@ -21,6 +21,11 @@ typedef struct ts_init {
 ts_params *ts_params_create(void); /* NULL when out of memory */
 void ts_params_free(ts_params *params);
 
+/* The same parameters with gradients of their own, which the caller keeps: grads [ts_params_size]. For threads that
+ * work on one model at the same time. It must not outlive `params`. NULL when out of memory. */
+ts_params *ts_params_share(const ts_params *params, ts_real *grads);
+void ts_params_set_grads(ts_params *shared, ts_real *grads); /* other ones, from here on */
+
 /* Adds a parameter and returns its number, or -1 with *error set: a name that is empty, too long or taken, a bad shape,
  * called after ts_params_allocate, out of memory. */
 int ts_params_add(ts_params *params, const char *name, ts_shape shape, ts_init init, ts_error *error);

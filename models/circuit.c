@@ -236,9 +236,10 @@ ts_status ts_circuit_step(ts_circuit *c, ts_error *error) {
     if (ts_circuit_repair(c, moved->data, error) != TS_OK) return error->status;
     const bool rest = !c->model.own_code || at_rest(c, moved->data);
     memcpy(c->tokens, moved->data, (size_t)(c->model.k * c->model.e) * sizeof *c->tokens);
-    read_centers(c);
     if (c->medoids) ts_circuit_find_medoids(c);
-    c->state.converged = same && rest && !c->medoids && c->state.empty_repairs == repairs;
+    read_centers(c);
+    /* codes of a first step may be those with which points begin, which are no assignment (binary code 0) */
+    c->state.converged = same && c->state.steps > 1 && rest && !c->medoids && c->state.empty_repairs == repairs;
     return TS_OK;
 }
 

@@ -34,8 +34,12 @@ static void respond_by_power(const ts_settings *s, int64_t k, double *r) {
 
 /* ---- what a point weighs in a soft centre ---------------------------------------------------------------------- */
 
+/* Powers of r_ij / max_i r_ij, whose mean is the same: of r_ij itself they may be too small for numbers. */
 static void share_by_power(const ts_plain *p, int64_t j, double *w) {
-    for (int64_t i = 0; i < p->problem.n; i++) w[i] = pow((double)p->r[i * p->problem.k + j], p->settings.fuzziness);
+    double greatest = 0;
+    for (int64_t i = 0; i < p->problem.n; i++) greatest = fmax(greatest, w[i]);
+    for (int64_t i = 0; i < p->problem.n; i++) w[i] = pow(w[i] / greatest, p->settings.fuzziness);
+    (void)j;
 }
 
 /* The codes are the binary digits of the clusters' numbers. */
@@ -99,10 +103,15 @@ static void weigh_sparsemax(const ts_plain *p, int64_t j, int64_t count, const d
     for (int64_t i = 0; i < count; i++) w[i] = fmax(s[i] - greatest - threshold, 0);
 }
 
-/* t in [-1, 0] with sum [s/scale - greatest/scale - t]_+^power = 1, by halving. */
-static double find_threshold(int64_t count, const double *s, double scale, double power) {
-    double low = -1, high = 0, greatest = s[0];
+static double greatest_of(int64_t count, const double *s) {
+    double greatest = s[0];
     for (int64_t i = 1; i < count; i++) greatest = fmax(greatest, s[i]);
+    return greatest;
+}
+
+/* t in [-1, 0] with sum [(s - greatest)/scale - t]_+^power = 1, by halving. */
+static double find_threshold(int64_t count, const double *s, double greatest, double scale, double power) {
+    double low = -1, high = 0;
     for (int halving = 0; halving < 200 && low < high; halving++) {
         const double middle = (low + high) / 2;
         double sum = 0;
@@ -110,19 +119,20 @@ static double find_threshold(int64_t count, const double *s, double scale, doubl
         for (int64_t i = 0; i < count; i++) sum += pow(fmax((s[i] - greatest) / scale - middle, 0), power);
         *(sum > 1 ? &low : &high) = middle;
     }
-    return low + greatest / scale;
+    return low;
 }
 
 static void weigh_entmax(const ts_plain *p, int64_t j, int64_t count, const double *s, double *w) {
-    const double threshold = find_threshold(count, s, 2, 2);
+    const double greatest = greatest_of(count, s), threshold = find_threshold(count, s, greatest, 2, 2);
     (void)p, (void)j;
-    for (int64_t i = 0; i < count; i++) w[i] = pow(fmax(s[i] / 2 - threshold, 0), 2);
+    for (int64_t i = 0; i < count; i++) w[i] = pow(fmax((s[i] - greatest) / 2 - threshold, 0), 2);
 }
 
 static void weigh_normmax(const ts_plain *p, int64_t j, int64_t count, const double *s, double *w) {
-    const double alpha = p->settings.alpha, threshold = find_threshold(count, s, 1, alpha / (alpha - 1));
+    const double alpha = p->settings.alpha, greatest = greatest_of(count, s);
+    const double threshold = find_threshold(count, s, greatest, 1, alpha / (alpha - 1));
     (void)j;
-    for (int64_t i = 0; i < count; i++) w[i] = pow(fmax(s[i] - threshold, 0), 1 / (alpha - 1));
+    for (int64_t i = 0; i < count; i++) w[i] = pow(fmax(s[i] - greatest - threshold, 0), 1 / (alpha - 1));
 }
 
 /* How many of a cluster stay when a share is trimmed: a share like .29 of 100 is meant to be 29, whatever its

@@ -172,6 +172,18 @@ void ts_transformer_clear(ts_transformer *model) {
     *model = (ts_transformer){0};
 }
 
+ts_transformer ts_transformer_view(const ts_transformer *model, ts_params *params, uint64_t draws, bool dropout) {
+    ts_transformer view = *model;
+    ts_attention_block *const blocks[TS_BLOCKS] = {&view.cross_points, &view.self_points, &view.cross_centers,
+                                                   &view.self_centers};
+    view.params = params;
+    for (int i = 0; i < TS_BLOCKS; i++) {
+        blocks[i]->spec.dropout_rng.seed = blocks[i]->spec.simplex.rng.seed = draws;
+        if (!dropout) blocks[i]->spec.dropout = 0;
+    }
+    return view;
+}
+
 /* ---- tokens -------------------------------------------------------------------------------------------------- */
 
 void ts_transformer_embed(const ts_transformer *model, int64_t rows, const ts_real *data, const ts_real *code,
@@ -219,21 +231,36 @@ ts_tensor *ts_transformer_enter(const ts_transformer *model, ts_tape *tape, ts_t
 
 /* ---- the layer ------------------------------------------------------------------------------------------------ */
 
-/* tokens + self(tokens) + cross(tokens, context). The self-attention is added first: what it erases is then exactly
- * zero before the cross-attention writes, so nothing is rounded away. */
-static ts_tensor *residual(const ts_transformer *model, ts_tape *tape, const ts_attention_block *self,
-                           const ts_attention_block *cross, ts_tensor *tokens, ts_tensor *context, ts_tensor *mask,
-                           uint32_t step) {
-    const ts_arena_mark outer = ts_scope_begin(tape), inner = ts_scope_begin(tape);
+/* The self-attention is added to the residual stream first: what it erases is then exactly zero before the
+ * cross-attention writes, so nothing is rounded away. */
+static ts_tensor *add_self(const ts_transformer *model, ts_tape *tape, const ts_attention_block *self,
+                           ts_tensor *tokens, uint32_t step) {
+    const ts_arena_mark scope = ts_scope_begin(tape);
     ts_tensor *erased = ts_attention_block_forward(self, model->params, tape, tokens, tokens, NULL, step);
-    ts_tensor *stream = ts_scope_end(tape, inner, ts_add(tape, tokens, erased));
+    return ts_scope_end(tape, scope, ts_add(tape, tokens, erased));
+}
+
+static ts_tensor *add_cross(const ts_transformer *model, ts_tape *tape, const ts_attention_block *cross,
+                            ts_tensor *stream, ts_tensor *tokens, ts_tensor *context, ts_tensor *mask, uint32_t step) {
+    const ts_arena_mark scope = ts_scope_begin(tape);
     ts_tensor *written = ts_attention_block_forward(cross, model->params, tape, tokens, context, mask, step);
-    return ts_scope_end(tape, outer, ts_add(tape, stream, written));
+    return ts_scope_end(tape, scope, ts_add(tape, stream, written));
+}
+
+ts_tensor *ts_transformer_stream(const ts_transformer *model, ts_tape *tape, ts_tensor *points, uint32_t step) {
+    return add_self(model, tape, &model->self_points, points, step);
+}
+
+ts_tensor *ts_transformer_assign_on(const ts_transformer *model, ts_tape *tape, ts_tensor *stream, ts_tensor *points,
+                                    ts_tensor *centers, uint32_t step) {
+    return add_cross(model, tape, &model->cross_points, stream, points, centers, NULL, step);
 }
 
 ts_tensor *ts_transformer_assign(const ts_transformer *model, ts_tape *tape, ts_tensor *points, ts_tensor *centers,
                                  uint32_t step) {
-    return residual(model, tape, &model->self_points, &model->cross_points, points, centers, NULL, step);
+    const ts_arena_mark scope = ts_scope_begin(tape);
+    ts_tensor *stream = ts_transformer_stream(model, tape, points, step);
+    return ts_scope_end(tape, scope, ts_transformer_assign_on(model, tape, stream, points, centers, step));
 }
 
 /* mask [..,k,n]: 1 where the point carries the code of the centre. NULL when the model needs none. */
@@ -258,7 +285,8 @@ ts_tensor *ts_transformer_update(const ts_transformer *model, ts_tape *tape, ts_
                                  uint32_t step) {
     const ts_arena_mark scope = ts_scope_begin(tape);
     ts_tensor *mask = own_code_mask(model, tape, points);
-    ts_tensor *moved = residual(model, tape, &model->self_centers, &model->cross_centers, centers, points, mask, step);
+    ts_tensor *stream = add_self(model, tape, &model->self_centers, centers, step);
+    ts_tensor *moved = add_cross(model, tape, &model->cross_centers, stream, centers, points, mask, step);
     if (model->has_norm) moved = ts_norm_layer_forward(&model->norm, model->params, tape, moved);
     if (model->has_feed_forward) moved = ts_feed_forward_forward(&model->feed_forward, model->params, tape, moved);
     return ts_scope_end(tape, scope, moved);

@@ -26,6 +26,10 @@ ts_status ts_transformer_build(ts_transformer *model, const ts_definition *defin
                                uint64_t seed, ts_error *error);
 void ts_transformer_clear(ts_transformer *model); /* an empty or zeroed model is fine */
 
+/* A view of a model, which lends it its parameters: with `params` (shared ones, or the model's own), with random draws
+ * of its own, and with dropout or without. Nothing of it is to be cleared. */
+ts_transformer ts_transformer_view(const ts_transformer *model, ts_params *params, uint64_t draws, bool dropout);
+
 /* Writes the tokens [rows, e] of rows of data [rows, d] with codes [rows, c] (NULL: zeros). */
 void ts_transformer_embed(const ts_transformer *model, int64_t rows, const ts_real *data, const ts_real *code,
                           ts_real *tokens);
@@ -37,6 +41,11 @@ ts_tensor *ts_transformer_enter(const ts_transformer *model, ts_tape *tape, ts_t
 /* The first half of a layer: points' = points + A2(points, points) + A1(points, centres). */
 ts_tensor *ts_transformer_assign(const ts_transformer *model, ts_tape *tape, ts_tensor *points, ts_tensor *centers,
                                  uint32_t step);
+/* The same in two parts: the first, points + A2(points, points), knows nothing of the centres, so that where points
+ * enter every step with fresh tokens it is computed once for all steps. */
+ts_tensor *ts_transformer_stream(const ts_transformer *model, ts_tape *tape, ts_tensor *points, uint32_t step);
+ts_tensor *ts_transformer_assign_on(const ts_transformer *model, ts_tape *tape, ts_tensor *stream, ts_tensor *points,
+                                    ts_tensor *centers, uint32_t step);
 /* The second: centres' = centres + A4(centres, centres) + A3(centres, points'), then norm and feed-forward block. */
 ts_tensor *ts_transformer_update(const ts_transformer *model, ts_tape *tape, ts_tensor *points, ts_tensor *centers,
                                  uint32_t step);

@@ -96,7 +96,7 @@ static int all_settings(const ts_problem *p, setting *list) {
             if (ts_variant_chooses_gamma(v, &s)) s.gamma = ts_variant_gamma(v, p);
             list[count++] = (setting){v, s};
             if (v->gamma == TS_GAMMA_ASSIGN) {
-                s.gamma = ts_variant_gamma(variant("soft"), p);
+                s.gamma = v->unit_length ? 20 : ts_variant_gamma(variant("soft"), p); /* of cosines, of distances */
                 list[count++] = (setting){v, s};
             }
             if (v->trims) {
@@ -167,8 +167,8 @@ START_TEST(spherical_splits_by_direction) {
         const ts_clustering *state = finish(circuit);
         ck_assert(state->converged);
         ck_assert_mem_eq(state->labels, ((int64_t[]){0, 0, 1, 1}), 4 * sizeof(int64_t));
-        ck_assert_mem_eq(state->centers, c, sizeof c);
-        ck_assert(cosine_cost(&p, state) == 0);
+        for (int i = 0; i < 4; i++) ck_assert(near((double)state->centers[i], (double)c[i], 2 * EPS));
+        ck_assert(fabs(cosine_cost(&p, state)) <= 4 * DBL_EPSILON);
         ts_circuit_free(circuit);
     }
 }
@@ -545,7 +545,7 @@ END_TEST
 
 /* Powers of shares become too small for numbers, their ratios do not. */
 START_TEST(fuzzy_means_with_large_powers) {
-    const ts_real x[] = {0, 1, 4}, c[] = {0, 4};
+    const ts_real x[] = {0, 1, 4}, c[] = {(ts_real)0.5, (ts_real)4.5};
     const ts_problem p = PROBLEM(1, x, c);
     for (int i = 0; i < 4; i++) {
         ts_settings s = settings_of("fuzzy", "onehot", 0);
@@ -863,12 +863,12 @@ END_TEST
  */
 
 #ifdef _OPENMP
-enum { MANY = 6000, MANY_D = 3, MANY_K = 5 };
+enum { MANY = 4500, MANY_D = 3, MANY_K = 5 };
 
-/* Everything a run gives, after three steps. */
+/* Everything a run gives, after two steps. */
 static void run_once(const setting *s, const ts_problem *p, ts_real *centers, int64_t *labels, ts_real *weights) {
     ts_circuit *circuit = circuit_of(s->variant->name, &s->settings, p);
-    for (int t = 0; t < 3; t++) step(circuit);
+    for (int t = 0; t < 2; t++) step(circuit);
     const ts_clustering *state = finish(circuit);
     memcpy(centers, state->centers, MANY_K * MANY_D * sizeof *centers);
     memcpy(labels, state->labels, MANY * sizeof *labels);
@@ -1007,7 +1007,7 @@ START_TEST(one_cluster_and_as_many_as_points) {
         for (int l = 0; l < count; l++) {
             /* on the unit sphere of one dimension many points are one */
             if (list[l].variant->unit_length && problems[i].d == 1 && problems[i].n > 1) continue;
-            expect_the_same_run(&list[l], &problems[i], 100, 1e-4);
+            expect_the_same_run(&list[l], &problems[i], 1000, 1e-4);
         }
     }
 }
@@ -1110,6 +1110,9 @@ int main(void) {
     Suite *suite = suite_create("variants");
     TCase *tests = tcase_create("all");
     printf("seed %" PRIu64 "\n", test_seed());
+#ifdef _OPENMP
+    omp_set_num_threads(1); /* small problems, beside other test programs: threads would wait for cores */
+#endif
     tcase_set_timeout(tests, 0);
     tcase_add_checked_fixture(tests, setup, NULL);
     add_tests_by_hand(tests);

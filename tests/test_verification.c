@@ -4,6 +4,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#ifdef _OPENMP
+#include <omp.h>
+#endif
+
 #include "../autograd/rng.h"
 #include "../models/circuit.h"
 #include "../models/verification.h"
@@ -91,18 +95,29 @@ static bool differs(const ts_definition *definition, const ts_variant *v, const 
     return found;
 }
 
-static void expect_mutants_found(const ts_variant *v, const ts_settings *s, const ts_problem *p) {
+/* On some of the problems at least: where labels never change, nothing has to be erased from the points' codes. */
+static bool found_out(const ts_definition *mutant, const ts_variant *v, const ts_settings *s) {
+    ts_real x[N * D];
+    for (uint64_t seed = test_seed(); seed < test_seed() + 8; seed++) {
+        fill_points(seed, x);
+        const ts_problem p = {.n = N, .d = D, .k = K, .points = x, .centers = x, .seed = seed};
+        if (differs(mutant, v, s, &p)) return true;
+    }
+    return false;
+}
+
+static void expect_mutants_found(const ts_variant *v, const ts_settings *s) {
     ts_definition right;
     ts_error error = {.status = TS_OK};
     ck_assert_msg(ts_variant_define(v, s, &right, &error) == TS_OK, "%s", error.text);
-    ck_assert_msg(!differs(&right, v, s, p), "%s %s", v->name, s->scheme);
+    ck_assert_msg(!found_out(&right, v, s), "%s %s", v->name, s->scheme);
     for (int i = 0; i < TS_BLOCKS; i++) {
         ts_definition mutant = right;
         ts_projection *value = &ts_definition_block(&mutant, i)->value;
         for (int l = 0; l < value->n_copies; l++) {
             mutant = right;
             value->copy[l].scale = -value->copy[l].scale;
-            ck_assert_msg(differs(&mutant, v, s, p), "%s %s: copy %d of %s.value may have either sign", v->name,
+            ck_assert_msg(found_out(&mutant, v, s), "%s %s: copy %d of %s.value may have either sign", v->name,
                           s->scheme, l, ts_block_names[i]);
         }
     }
@@ -110,24 +125,22 @@ static void expect_mutants_found(const ts_variant *v, const ts_settings *s, cons
         ts_definition mutant = right;
         mutant.feed_forward.unit[l].weight = -right.feed_forward.unit[l].weight;
         /* all coordinates are positive: relu(-c)^2 adds nothing, and may have either sign */
-        ck_assert(differs(&mutant, v, s, p) == (right.feed_forward.unit[l].scale > 0));
+        ck_assert(found_out(&mutant, v, s) == (right.feed_forward.unit[l].scale > 0));
     }
 }
 
 START_TEST(a_wrong_sign_is_found) {
     ts_real x[N * D];
-    for (uint64_t seed = test_seed(); seed < test_seed() + 4; seed++) {
-        fill_points(seed, x);
-        const ts_problem p = {.n = N, .d = D, .k = K, .points = x, .centers = x, .seed = seed};
-        for (const ts_variant *v = ts_variants; v->name != NULL; v++)
-            for (int i = 0; ts_scheme_names[i] != NULL; i++) {
-                ts_settings s = ts_variant_settings(v);
-                s.scheme = ts_scheme_names[i];
-                if (strstr(v->schemes, s.scheme) == NULL) continue;
-                if (ts_variant_chooses_gamma(v, &s)) s.gamma = ts_variant_gamma(v, &p);
-                expect_mutants_found(v, &s, &p);
-            }
-    }
+    fill_points(test_seed(), x);
+    const ts_problem p = {.n = N, .d = D, .k = K, .points = x, .centers = x};
+    for (const ts_variant *v = ts_variants; v->name != NULL; v++)
+        for (int i = 0; ts_scheme_names[i] != NULL; i++) {
+            ts_settings s = ts_variant_settings(v);
+            s.scheme = ts_scheme_names[i];
+            if (strstr(v->schemes, s.scheme) == NULL) continue;
+            if (ts_variant_chooses_gamma(v, &s)) s.gamma = ts_variant_gamma(v, &p);
+            expect_mutants_found(v, &s);
+        }
 }
 END_TEST
 
@@ -135,6 +148,9 @@ int main(void) {
     Suite *suite = suite_create("verification");
     TCase *tests = tcase_create("all");
     printf("seed %" PRIu64 "\n", test_seed());
+#ifdef _OPENMP
+    omp_set_num_threads(1); /* small problems, beside other test programs: threads would wait for cores */
+#endif
     tcase_set_timeout(tests, 0);
     tcase_add_test(tests, every_line_holds);
     tcase_add_test(tests, lines_have_names_of_their_own);

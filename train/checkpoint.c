@@ -1,0 +1,354 @@
+#include "checkpoint.h"
+
+#include <jansson.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "../io/safetensors.h"
+#include "../models/definition_json.h"
+
+static const char FORMAT[] = "tessera checkpoint 1";
+
+static bool refuse(ts_error *error, const char *format, ...) TS_PRINTF(2, 3);
+
+static bool refuse(ts_error *error, const char *format, ...) {
+    char text[300];
+    va_list values;
+    va_start(values, format);
+    vsnprintf(text, sizeof text, format, values);
+    va_end(values);
+    ts_error_set(error, TS_ERROR_VALUE, "%s", text);
+    return false;
+}
+
+/* ---- options and state as JSON ----------------------------------------------------------------------------------- */
+
+/* One number of a struct. */
+typedef enum field_kind { FIELD_WHOLE, FIELD_REAL, FIELD_FLAG, FIELD_SEED } field_kind;
+typedef struct field {
+    const char *key;
+    field_kind kind;
+    size_t offset;
+} field;
+
+#define OPTION(key, kind, member) \
+    { key, FIELD_##kind, offsetof(ts_train_options, member) }
+static const field option_fields[] = {OPTION("n", WHOLE, n),
+                                      OPTION("d", WHOLE, d),
+                                      OPTION("k", WHOLE, k),
+                                      OPTION("component_scale", REAL, component_scale),
+                                      OPTION("anisotropic", FLAG, anisotropic),
+                                      OPTION("unequal", FLAG, unequal),
+                                      OPTION("pool", WHOLE, pool),
+                                      OPTION("gamma", REAL, gamma),
+                                      OPTION("dropout", REAL, dropout),
+                                      OPTION("tau", REAL, loss.tau),
+                                      OPTION("log_loss", FLAG, loss.log),
+                                      OPTION("unroll", WHOLE, unroll),
+                                      OPTION("unroll_ramp", REAL, unroll_ramp),
+                                      OPTION("momentum", REAL, optimiser.momentum),
+                                      OPTION("nesterov", FLAG, optimiser.nesterov),
+                                      OPTION("beta1", REAL, optimiser.beta1),
+                                      OPTION("beta2", REAL, optimiser.beta2),
+                                      OPTION("epsilon", REAL, optimiser.epsilon),
+                                      OPTION("decay", REAL, optimiser.decay),
+                                      OPTION("lr", REAL, schedule.rate),
+                                      OPTION("warmup", WHOLE, schedule.warmup),
+                                      OPTION("schedule_steps", WHOLE, schedule.total),
+                                      OPTION("lr_floor", REAL, schedule.floor),
+                                      OPTION("plateau_factor", REAL, schedule.factor),
+                                      OPTION("patience", WHOLE, schedule.patience),
+                                      OPTION("cooldown", WHOLE, schedule.cooldown),
+                                      OPTION("threshold", REAL, schedule.threshold),
+                                      OPTION("clip", REAL, clip),
+                                      OPTION("batch", WHOLE, batch),
+                                      OPTION("steps", WHOLE, steps),
+                                      OPTION("eval_every", WHOLE, eval_every),
+                                      OPTION("eval_batches", WHOLE, eval_batches),
+                                      OPTION("seed", SEED, seed)};
+
+#define STATE(key, kind, member) \
+    { key, FIELD_##kind, offsetof(ts_trainer, member) }
+static const field state_fields[] = {STATE("step", WHOLE, step),
+                                     STATE("skipped", WHOLE, skipped),
+                                     STATE("best", REAL, best),
+                                     STATE("best_step", WHOLE, best_step),
+                                     STATE("schedule_rate", REAL, schedule.rate),
+                                     STATE("schedule_best", REAL, schedule.best),
+                                     STATE("schedule_waited", WHOLE, schedule.waited),
+                                     STATE("schedule_cooling", WHOLE, schedule.cooling)};
+enum { OPTION_FIELDS = sizeof option_fields / sizeof *option_fields };
+enum { STATE_FIELDS = sizeof state_fields / sizeof *state_fields };
+
+/* JSON has no infinity: it is null. A seed may need all 64 bits: it is a string. */
+static json_t *field_json(const field *f, const void *base) {
+    const void *at = (const char *)base + f->offset;
+    char text[24];
+    switch (f->kind) {
+    case FIELD_WHOLE: return json_integer((json_int_t) * (const int64_t *)at);
+    case FIELD_FLAG: return json_boolean(*(const bool *)at);
+    case FIELD_SEED:
+        snprintf(text, sizeof text, "%llu", (unsigned long long)*(const uint64_t *)at);
+        return json_string(text);
+    case FIELD_REAL: break;
+    }
+    return isinf(*(const double *)at) ? json_null() : json_real(*(const double *)at);
+}
+
+static bool read_seed(const json_t *value, uint64_t *seed) {
+    const char *text = json_string_value(value);
+    if (text == NULL || *text == '\0' || strlen(text) > 20 || text[strspn(text, "0123456789")] != '\0') return false;
+    *seed = strtoull(text, NULL, 10);
+    return true;
+}
+
+static bool read_field(const field *f, const json_t *object, void *base, const char *what, ts_error *error) {
+    const json_t *value = json_object_get(object, f->key);
+    void *at = (char *)base + f->offset;
+    bool fits = false;
+    switch (f->kind) {
+    case FIELD_WHOLE:
+        fits = json_is_integer(value);
+        if (fits) *(int64_t *)at = json_integer_value(value);
+        break;
+    case FIELD_FLAG:
+        fits = json_is_boolean(value);
+        if (fits) *(bool *)at = json_is_true(value);
+        break;
+    case FIELD_SEED: fits = read_seed(value, at); break;
+    case FIELD_REAL:
+        fits = json_is_number(value) || json_is_null(value);
+        if (fits) *(double *)at = json_is_null(value) ? INFINITY : json_number_value(value);
+        break;
+    }
+    return fits || refuse(error, "%s.%s is %s", what, f->key, value == NULL ? "missing" : "of another type");
+}
+
+static json_t *families_json(const ts_train_options *o) {
+    json_t *list = json_array();
+    for (int f = 0; f < o->families; f++) json_array_append_new(list, json_string(ts_family_name(o->family[f])));
+    return list;
+}
+
+static json_t *options_json(const ts_train_options *o) {
+    json_t *object = json_object();
+    for (int i = 0; i < OPTION_FIELDS; i++)
+        json_object_set_new(object, option_fields[i].key, field_json(&option_fields[i], o));
+    json_object_set_new(object, "family", families_json(o));
+    json_object_set_new(object, "scratch", json_string(ts_scheme_names[o->scheme]));
+    json_object_set_new(object, "loss", json_string(ts_loss_name(o->loss.kind)));
+    json_object_set_new(object, "optimiser", json_string(ts_optimiser_name(o->optimiser.kind)));
+    json_object_set_new(object, "schedule", json_string(ts_schedule_name(o->schedule.kind)));
+    return object;
+}
+
+static json_t *state_json(const ts_trainer *t) {
+    json_t *object = json_object();
+    for (int i = 0; i < STATE_FIELDS; i++)
+        json_object_set_new(object, state_fields[i].key, field_json(&state_fields[i], t));
+    json_object_set_new(object, "optimiser_steps", json_integer((json_int_t)t->optimiser->steps));
+    return object;
+}
+
+char *ts_train_options_to_json(const ts_train_options *options) {
+    json_t *object = options_json(options);
+    char *text = json_dumps(object, JSON_INDENT(2) | JSON_REAL_PRECISION(17));
+    json_decref(object);
+    return text;
+}
+
+/* ---- reading options --------------------------------------------------------------------------------------------- */
+
+static bool read_families(const json_t *object, ts_train_options *o, ts_error *error) {
+    const json_t *list = json_object_get(object, "family");
+    const size_t count = json_array_size(list);
+    if (count < 1 || count > TS_FAMILIES) return refuse(error, "options.family is no list of 1 to %d", TS_FAMILIES);
+    o->families = (int)count;
+    for (size_t f = 0; f < count; f++) {
+        const char *name = json_string_value(json_array_get(list, f));
+        if (name == NULL || !ts_family_by_name(name, &o->family[f])) return refuse(error, "options.family is unknown");
+    }
+    return true;
+}
+
+static bool scheme_by_name(const char *name, ts_scheme *scheme) {
+    for (int i = 0; ts_scheme_names[i] != NULL; i++)
+        if (strcmp(ts_scheme_names[i], name) == 0) {
+            *scheme = (ts_scheme)i;
+            return true;
+        }
+    return false;
+}
+
+static bool read_names(const json_t *object, ts_train_options *o, ts_error *error) {
+    static const char *const keys[] = {"scratch", "loss", "optimiser", "schedule"};
+    const char *name[4];
+    for (int i = 0; i < 4; i++) {
+        name[i] = json_string_value(json_object_get(object, keys[i]));
+        if (name[i] == NULL) return refuse(error, "options.%s is missing", keys[i]);
+    }
+    const bool known[] = {scheme_by_name(name[0], &o->scheme), ts_loss_by_name(name[1], &o->loss.kind),
+                          ts_optimiser_by_name(name[2], &o->optimiser.kind),
+                          ts_schedule_by_name(name[3], &o->schedule.kind)};
+    for (int i = 0; i < 4; i++)
+        if (!known[i]) return refuse(error, "options.%s is unknown", keys[i]);
+    return true;
+}
+
+static json_t *metadata_json(const ts_safetensors *file, const char *key, ts_error *error) {
+    json_error_t where;
+    const char *text = ts_safetensors_metadata(file, key);
+    json_t *object = text == NULL ? NULL : json_loads(text, JSON_REJECT_DUPLICATES, &where);
+    if (text == NULL) refuse(error, "no metadata '%s': not a checkpoint of tessera", key);
+    if (text != NULL && !json_is_object(object)) refuse(error, "metadata '%s' is no JSON object", key);
+    if (json_is_object(object)) return object;
+    json_decref(object);
+    return NULL;
+}
+
+static bool read_options(const ts_safetensors *file, ts_train_options *o, ts_error *error) {
+    json_t *object = metadata_json(file, "options", error);
+    *o = (ts_train_options){0};
+    if (object == NULL) return false;
+    bool ok = read_families(object, o, error) && read_names(object, o, error);
+    for (int i = 0; ok && i < OPTION_FIELDS; i++) ok = read_field(&option_fields[i], object, o, "options", error);
+    json_decref(object);
+    return ok;
+}
+
+static bool read_state(const ts_safetensors *file, ts_trainer *t, ts_error *error) {
+    json_t *object = metadata_json(file, "state", error);
+    if (object == NULL) return false;
+    bool ok = true;
+    for (int i = 0; ok && i < STATE_FIELDS; i++) ok = read_field(&state_fields[i], object, t, "state", error);
+    const json_t *steps = json_object_get(object, "optimiser_steps");
+    if (ok && !json_is_integer(steps)) ok = refuse(error, "state.optimiser_steps is missing");
+    if (ok) t->optimiser->steps = json_integer_value(steps);
+    json_decref(object);
+    ok = ok && (t->step >= 0 && t->step <= t->options.steps && t->optimiser->steps >= 0 && t->schedule.rate >= 0 &&
+                t->schedule.waited >= 0 && t->schedule.cooling >= 0);
+    return ok || refuse(error, "state: a number is out of range");
+}
+
+/* ---- tensors -------------------------------------------------------------------------------------------------------
+ */
+
+enum { TENSOR_NAME = TS_PARAM_NAME + 16 };
+
+/* The name of parameter i, or of one of its moments. */
+static const char *tensor_name(const ts_trainer *t, int moment, int i, char name[TENSOR_NAME]) {
+    if (moment < 0)
+        snprintf(name, TENSOR_NAME, "%s", ts_params_name(t->model.params, i));
+    else
+        snprintf(name, TENSOR_NAME, "optimiser.%d.%s", moment, ts_params_name(t->model.params, i));
+    return name;
+}
+
+/* Where the numbers of parameter i stand, or of its moment. */
+static ts_real *tensor_values(const ts_trainer *t, int moment, int i) {
+    ts_real *value = ts_params_value(t->model.params, i);
+    return moment < 0 ? value : t->optimiser->moment[moment] + (value - ts_params_values(t->model.params));
+}
+
+static bool read_tensor(const ts_safetensors *file, const ts_trainer *t, int moment, int i, ts_error *error) {
+    char name[TENSOR_NAME], expected[TS_SHAPE_TEXT], found[TS_SHAPE_TEXT];
+    const ts_shape *shape = ts_params_shape(t->model.params, i);
+    const ts_safetensor *tensor = ts_safetensors_find(file, tensor_name(t, moment, i, name));
+    if (tensor == NULL) return refuse(error, "tensor '%s' is missing", name);
+    bool same = tensor->rank == shape->rank;
+    for (int a = 0; same && a < shape->rank; a++) same = tensor->dim[a] == shape->dim[a];
+    if (!same) {
+        ts_shape other = {.rank = tensor->rank <= TS_MAX_RANK ? tensor->rank : TS_MAX_RANK};
+        for (int a = 0; a < other.rank; a++) other.dim[a] = tensor->dim[a];
+        return refuse(error, "tensor '%s' has the shape %s, the model has %s", name, ts_shape_text(&other, found),
+                      ts_shape_text(shape, expected));
+    }
+    if (!ts_safetensor_copy_f32(tensor, ts_size(shape), tensor_values(t, moment, i)))
+        return refuse(error, "tensor '%s' is of type %s, not F32", name, ts_safetensors_dtype_name(tensor->dtype));
+    for (int64_t l = 0; l < ts_size(shape); l++)
+        if (!isfinite(tensor_values(t, moment, i)[l])) return refuse(error, "tensor '%s' is not finite", name);
+    return true;
+}
+
+static bool read_tensors(const ts_safetensors *file, const ts_trainer *t, ts_error *error) {
+    const int count = ts_params_count(t->model.params), expected = count * (1 + t->optimiser->moments);
+    for (int moment = -1; moment < t->optimiser->moments; moment++)
+        for (int i = 0; i < count; i++)
+            if (!read_tensor(file, t, moment, i, error)) return false;
+    return file->count == expected ||
+           refuse(error, "%d tensors, %d of them unknown to the model", file->count, file->count - expected);
+}
+
+/* ---- both ways --------------------------------------------------------------------------------------------------- */
+
+static ts_trainer *trainer_of(const ts_safetensors *file, ts_error *error) {
+    const char *format = ts_safetensors_metadata(file, "format");
+    ts_train_options options;
+    if (format == NULL || strcmp(format, FORMAT) != 0) {
+        refuse(error, "not a checkpoint of tessera (metadata 'format' is not '%s')", FORMAT);
+        return NULL;
+    }
+    if (!read_options(file, &options, error)) return NULL;
+    ts_trainer *t = ts_trainer_create(&options, error);
+    if (t == NULL) return NULL;
+    if (read_tensors(file, t, error) && read_state(file, t, error)) return t;
+    ts_trainer_free(t);
+    return NULL;
+}
+
+ts_trainer *ts_checkpoint_resume(const char *path, ts_error *error) {
+    ts_safetensors file;
+    ts_io_error io_error;
+    ts_error reason = {.status = TS_OK};
+    if (!ts_safetensors_read(path, &file, &io_error)) {
+        ts_error_set(error, TS_ERROR_VALUE, "%s", io_error.text);
+        return NULL;
+    }
+    ts_trainer *t = trainer_of(&file, &reason);
+    if (t == NULL) ts_error_set(error, reason.status, "%s: %s", path, reason.text);
+    ts_safetensors_free(&file);
+    return t;
+}
+
+/* Both arrays hold `count` places. */
+static void list_tensors(const ts_trainer *t, ts_safetensor *tensors, char (*names)[TENSOR_NAME]) {
+    int at = 0;
+    for (int moment = -1; moment < t->optimiser->moments; moment++)
+        for (int i = 0; i < ts_params_count(t->model.params); i++, at++) {
+            const ts_shape *shape = ts_params_shape(t->model.params, i);
+            tensors[at] = (ts_safetensor){.name = tensor_name(t, moment, i, names[at]),
+                                          .dtype = TS_SAFETENSORS_F32,
+                                          .rank = shape->rank,
+                                          .data = tensor_values(t, moment, i)};
+            for (int a = 0; a < shape->rank; a++) tensors[at].dim[a] = shape->dim[a];
+        }
+}
+
+ts_status ts_checkpoint_write(const ts_trainer *t, const char *path, ts_error *error) {
+    const int count = ts_params_count(t->model.params) * (1 + t->optimiser->moments);
+    json_t *options = options_json(&t->options), *state = state_json(t);
+    char *text[3] = {ts_definition_to_json(&t->definition), json_dumps(options, JSON_COMPACT | JSON_REAL_PRECISION(17)),
+                     json_dumps(state, JSON_COMPACT | JSON_REAL_PRECISION(17))};
+    ts_safetensor *tensors = malloc((size_t)count * sizeof *tensors);
+    char(*names)[TENSOR_NAME] = malloc((size_t)count * sizeof *names);
+    ts_status status = TS_OK;
+    if (text[0] == NULL || text[1] == NULL || text[2] == NULL || tensors == NULL || names == NULL) {
+        status = ts_error_set(error, TS_ERROR_MEMORY, "%s: out of memory", path);
+    } else {
+        const ts_safetensors_note notes[] = {
+            {"format", FORMAT}, {"definition", text[0]}, {"options", text[1]}, {"state", text[2]}};
+        ts_io_error io_error;
+        list_tensors(t, tensors, names);
+        if (!ts_safetensors_write(path, tensors, count, notes, 4, &io_error))
+            status = ts_error_set(error, TS_ERROR_VALUE, "%s", io_error.text);
+    }
+    json_decref(options);
+    json_decref(state);
+    for (int i = 0; i < 3; i++) free(text[i]);
+    free(tensors);
+    free(names);
+    return status;
+}

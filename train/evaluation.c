@@ -1,0 +1,132 @@
+#include "evaluation.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "../autograd/kernels/parallel.h"
+#include "../models/plain.h"
+#include "../models/seeding.h"
+
+const char *const ts_start_names[] = {"random", "kmeans++", "gonzalez", NULL};
+
+uint64_t ts_evaluation_seed(uint64_t seed) {
+    return ts_rng_bits((ts_rng){seed, ts_rng_stream("evaluation"), 0}, 0);
+}
+
+double ts_log_objective(int64_t n, int64_t d, int64_t k, const ts_real *points, const ts_real *centers) {
+    double total = 0;
+    for (int64_t i = 0; i < n; i++) {
+        double least = INFINITY;
+        for (int64_t j = 0; j < k; j++) {
+            double sum = 0;
+            for (int64_t a = 0; a < d; a++) {
+                const double difference = (double)points[i * d + a] - (double)centers[j * d + a];
+                sum += difference * difference;
+            }
+            if (!(sum >= least)) least = sum; /* a NaN stays */
+        }
+        total += least;
+    }
+    return log(total);
+}
+
+/* One thread's memory. */
+typedef struct evaluator {
+    const ts_evaluation *e;
+    ts_learner_run *run; /* NULL: Lloyd's algorithm alone */
+    ts_real *points, *centers;
+    int64_t *rows;
+} evaluator;
+
+static bool take_memory(evaluator *v, const ts_transformer *model, const ts_evaluation *e) {
+    *v = (evaluator){.e = e};
+    v->points = malloc((size_t)(e->task.n * e->task.d) * sizeof *v->points);
+    v->centers = malloc((size_t)(e->task.k * e->task.d) * sizeof *v->centers);
+    v->rows = malloc((size_t)e->task.k * sizeof *v->rows);
+    v->run = model != NULL ? ts_learner_run_create(model) : NULL;
+    return v->points != NULL && v->centers != NULL && v->rows != NULL && (v->run != NULL || model == NULL);
+}
+
+static void give_memory(evaluator *v) {
+    free(v->points);
+    free(v->centers);
+    free(v->rows);
+    ts_learner_run_free(v->run);
+}
+
+static ts_status draw(evaluator *v, int64_t task, ts_error *error) {
+    const ts_task_spec *t = &v->e->task;
+    static const ts_seeding seedings[] = {TS_SEED_FIRST, TS_SEED_KMEANS_PP, TS_SEED_GONZALEZ};
+    ts_status status = ts_task_draw(t, v->e->seed, 0, (uint64_t)task, v->points, NULL, error);
+    if (status == TS_OK)
+        status = ts_seed_rows(seedings[v->e->start], t->n, t->d, t->k, v->points, 0,
+                              ts_rng_bits((ts_rng){v->e->seed, ts_rng_stream("evaluation start"), 0}, (uint64_t)task),
+                              v->rows, error);
+    for (int64_t j = 0; status == TS_OK && j < t->k; j++)
+        memcpy(v->centers + j * t->d, v->points + v->rows[j] * t->d, (size_t)t->d * sizeof *v->centers);
+    return status;
+}
+
+static double log_objective(const evaluator *v, const ts_real *centers) {
+    return ts_log_objective(v->e->task.n, v->e->task.d, v->e->task.k, v->points, centers);
+}
+
+static ts_status follow_lloyd(const evaluator *v, double *curve, ts_error *error) {
+    const ts_task_spec *t = &v->e->task;
+    const ts_problem problem = {t->n, t->d, t->k, v->points, v->centers, TS_EMPTY_KEEP, 0};
+    const ts_settings settings = {.gamma = INFINITY};
+    ts_plain *lloyd = ts_plain_create(&ts_plain_lloyd, &settings, &problem, error);
+    if (lloyd == NULL) return error->status;
+    const ts_clustering *state = ts_plain_state(lloyd);
+    curve[0] = log_objective(v, v->centers);
+    for (int64_t s = 1; s <= v->e->steps && error->status == TS_OK; s++) {
+        if (!state->converged) ts_plain_step(lloyd, error);
+        curve[s] = state->converged && s > 1 ? curve[s - 1] : log_objective(v, state->centers);
+    }
+    ts_plain_free(lloyd);
+    return error->status;
+}
+
+static ts_status follow_model(const evaluator *v, double *curve, ts_error *error) {
+    curve[0] = log_objective(v, v->centers);
+    if (ts_learner_run_begin(v->run, v->e->task.n, v->points, v->centers, v->e->mode, error) != TS_OK)
+        return error->status;
+    for (int64_t s = 1; s <= v->e->steps; s++) {
+        if (ts_learner_run_step(v->run, error) != TS_OK) return error->status;
+        curve[s] = log_objective(v, ts_learner_run_centers(v->run));
+    }
+    return TS_OK;
+}
+
+static ts_status evaluate_task(evaluator *v, int64_t task, double *lloyd, double *learned, ts_error *error) {
+    const int64_t width = v->e->steps + 1;
+    if (draw(v, task, error) != TS_OK) return error->status;
+    if (lloyd != NULL && follow_lloyd(v, lloyd + task * width, error) != TS_OK) return error->status;
+    if (learned != NULL) return follow_model(v, learned + task * width, error);
+    return TS_OK;
+}
+
+ts_status ts_evaluate(const ts_transformer *model, const ts_evaluation *e, double *lloyd, double *learned,
+                      ts_error *error) {
+    if (ts_task_check(&e->task, error) != TS_OK) return error->status;
+    if (learned != NULL && (e->task.d != model->d || e->task.k != model->k))
+        return ts_error_set(error, TS_ERROR_SHAPE, "tasks of d = %lld, k = %lld for a model of d = %lld, k = %lld",
+                            (long long)e->task.d, (long long)e->task.k, (long long)model->d, (long long)model->k);
+    ts_error failure = {.status = TS_OK};
+#pragma omp parallel if (e->tasks >= ts_max_threads())
+    {
+        evaluator v;
+        ts_error mine = {.status = TS_OK};
+        if (!take_memory(&v, learned != NULL ? model : NULL, e))
+            ts_error_set(&mine, TS_ERROR_MEMORY, "out of memory for tasks of %lld points", (long long)e->task.n);
+#pragma omp for schedule(dynamic, 1)
+        for (int64_t task = 0; task < e->tasks; task++)
+            if (mine.status == TS_OK) evaluate_task(&v, task, lloyd, learned, &mine);
+#pragma omp critical(ts_evaluate)
+        if (mine.status != TS_OK) ts_error_set(&failure, mine.status, "%s", mine.text);
+        give_memory(&v);
+    }
+    if (failure.status != TS_OK) ts_error_set(error, failure.status, "%s", failure.text);
+    return failure.status;
+}

@@ -1,0 +1,154 @@
+#include "optimiser.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "../autograd/kernels/parallel.h"
+
+static const char *const NAMES[TS_OPTIMISERS] = {[TS_SGD] = "sgd", [TS_ADAM] = "adam", [TS_ADAMW] = "adamw"};
+
+bool ts_optimiser_by_name(const char *name, ts_optimiser_kind *kind) {
+    for (int i = 0; i < TS_OPTIMISERS; i++)
+        if (strcmp(name, NAMES[i]) == 0) {
+            *kind = (ts_optimiser_kind)i;
+            return true;
+        }
+    return false;
+}
+
+const char *ts_optimiser_name(ts_optimiser_kind kind) {
+    return (unsigned)kind < TS_OPTIMISERS ? NAMES[kind] : NULL;
+}
+
+ts_optimiser_spec ts_optimiser_defaults(ts_optimiser_kind kind) {
+    if (kind == TS_SGD) return (ts_optimiser_spec){.kind = kind};
+    return (ts_optimiser_spec){
+        .kind = kind, .beta1 = 0.9, .beta2 = 0.999, .epsilon = 1e-8, .decay = kind == TS_ADAMW ? 0.01 : 0};
+}
+
+/* ---- creating ------------------------------------------------------------------------------------------------ */
+
+static bool is_share(double x) {
+    return x >= 0 && x < 1;
+}
+
+static ts_status check(const ts_optimiser_spec *spec, ts_error *error) {
+    const char *name = ts_optimiser_name(spec->kind);
+    if (name == NULL) return ts_error_set(error, TS_ERROR_VALUE, "there is no optimiser %d", (int)spec->kind);
+    if (spec->kind == TS_SGD && !is_share(spec->momentum))
+        return ts_error_set(error, TS_ERROR_VALUE, "%s: momentum is %g; it must be in [0,1)", name, spec->momentum);
+    if (spec->kind != TS_SGD && !(is_share(spec->beta1) && is_share(spec->beta2)))
+        return ts_error_set(error, TS_ERROR_VALUE, "%s: beta1 and beta2 are %g and %g; they must be in [0,1)", name,
+                            spec->beta1, spec->beta2);
+    if (spec->kind != TS_SGD && !(spec->epsilon > 0 && isfinite(spec->epsilon)))
+        return ts_error_set(error, TS_ERROR_VALUE, "%s: epsilon is %g; it must be above 0 and finite", name,
+                            spec->epsilon);
+    if (!(spec->decay >= 0 && isfinite(spec->decay)))
+        return ts_error_set(error, TS_ERROR_VALUE, "%s: decay is %g; it must be at least 0 and finite", name,
+                            spec->decay);
+    if (spec->decay > 0 && spec->kind != TS_ADAMW)
+        return ts_error_set(error, TS_ERROR_VALUE, "%s: it has no decay; adamw has", name);
+    return TS_OK;
+}
+
+ts_optimiser *ts_optimiser_create(const ts_optimiser_spec *spec, int64_t size, const bool *frozen, ts_error *error) {
+    if (check(spec, error) != TS_OK) return NULL;
+    if (size < 0) {
+        ts_error_set(error, TS_ERROR_VALUE, "%s: %lld parameters", NAMES[spec->kind], (long long)size);
+        return NULL;
+    }
+    ts_optimiser *o = calloc(1, sizeof *o);
+    const size_t count = size > 0 ? (size_t)size : 1;
+    bool complete = o != NULL;
+    if (complete) *o = (ts_optimiser){.spec = *spec, .size = size, .moments = spec->kind == TS_SGD ? 1 : 2};
+    for (int i = 0; complete && i < o->moments; i++) {
+        o->moment[i] = calloc(count, sizeof(ts_real));
+        complete = o->moment[i] != NULL;
+    }
+    if (complete && frozen != NULL) {
+        o->frozen = calloc(count, sizeof *frozen);
+        complete = o->frozen != NULL;
+        if (complete) memcpy(o->frozen, frozen, (size_t)size * sizeof *frozen);
+    }
+    if (complete) return o;
+    ts_error_set(error, TS_ERROR_MEMORY, "%s: out of memory for %lld parameters", NAMES[spec->kind], (long long)size);
+    ts_optimiser_free(o);
+    return NULL;
+}
+
+ts_optimiser *ts_optimiser_create_for(const ts_optimiser_spec *spec, ts_params *params, ts_error *error) {
+    bool *frozen = calloc((size_t)ts_params_size(params) + 1, sizeof *frozen), *at = frozen;
+    if (frozen == NULL) {
+        ts_error_set(error, TS_ERROR_MEMORY, "optimiser: out of memory");
+        return NULL;
+    }
+    for (int i = 0; i < ts_params_count(params); i++)
+        for (int64_t j = ts_size(ts_params_shape(params, i)); j > 0; j--) *at++ = ts_params_grad(params, i) == NULL;
+    ts_optimiser *o = ts_optimiser_create(spec, ts_params_size(params), frozen, error);
+    free(frozen);
+    return o;
+}
+
+void ts_optimiser_free(ts_optimiser *o) {
+    if (o == NULL) return;
+    for (int i = 0; i < o->moments; i++) free(o->moment[i]);
+    free(o->frozen);
+    free(o);
+}
+
+/* ---- stepping ------------------------------------------------------------------------------------------------ */
+
+static bool is_frozen(const ts_optimiser *o, int64_t i) {
+    return o->frozen != NULL && o->frozen[i];
+}
+
+static void sgd_step(const ts_optimiser *o, double rate, ts_real *values, const ts_real *grads) {
+    const double momentum = o->spec.momentum;
+#pragma omp parallel for if (o->size > TS_PARALLEL_CUTOFF)
+    for (int64_t i = 0; i < o->size; i++) {
+        if (is_frozen(o, i)) continue;
+        const double g = (double)grads[i], v = momentum * (double)o->moment[0][i] + g;
+        o->moment[0][i] = (ts_real)v;
+        values[i] = (ts_real)((double)values[i] - rate * (o->spec.nesterov ? g + momentum * v : v));
+    }
+}
+
+static void adam_step(const ts_optimiser *o, double rate, ts_real *values, const ts_real *grads) {
+    const double beta1 = o->spec.beta1, beta2 = o->spec.beta2, t = (double)o->steps;
+    const double correct1 = 1 - pow(beta1, t), correct2 = 1 - pow(beta2, t);
+#pragma omp parallel for if (o->size > TS_PARALLEL_CUTOFF)
+    for (int64_t i = 0; i < o->size; i++) {
+        if (is_frozen(o, i)) continue;
+        const double x = (double)values[i], g = (double)grads[i];
+        const double m = beta1 * (double)o->moment[0][i] + (1 - beta1) * g;
+        const double v = beta2 * (double)o->moment[1][i] + (1 - beta2) * g * g;
+        const double direction = m / correct1 / (sqrt(v / correct2) + o->spec.epsilon);
+        o->moment[0][i] = (ts_real)m;
+        o->moment[1][i] = (ts_real)v;
+        values[i] = (ts_real)(x - rate * (direction + o->spec.decay * x));
+    }
+}
+
+ts_status ts_optimiser_step(ts_optimiser *o, double rate, int64_t size, ts_real *values, const ts_real *grads) {
+    if (size != o->size) return TS_ERROR_USAGE;
+    if (!(rate >= 0 && isfinite(rate))) return TS_ERROR_VALUE;
+    o->steps++;
+    if (o->spec.kind == TS_SGD)
+        sgd_step(o, rate, values, grads);
+    else
+        adam_step(o, rate, values, grads);
+    return TS_OK;
+}
+
+/* ---- clipping ------------------------------------------------------------------------------------------------ */
+
+double ts_clip_gradients(double limit, int64_t size, ts_real *grads) {
+    double sum = 0;
+    for (int64_t i = 0; i < size; i++) sum += (double)grads[i] * (double)grads[i];
+    const double norm = sqrt(sum);
+    if (!isfinite(norm) || !(norm > limit)) return norm;
+#pragma omp parallel for if (size > TS_PARALLEL_CUTOFF)
+    for (int64_t i = 0; i < size; i++) grads[i] = (ts_real)((double)grads[i] / norm * limit);
+    return norm;
+}

@@ -1,0 +1,323 @@
+#include "trainer.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "../autograd/kernels/parallel.h"
+#include "evaluation.h"
+
+/* ---- options ----------------------------------------------------------------------------------------------------- */
+
+ts_train_options ts_train_defaults(void) {
+    ts_train_options o = {.n = 512,
+                          .d = 32,
+                          .k = 10,
+                          .families = 1,
+                          .family = {TS_FAMILY_NORMAL},
+                          .component_scale = TS_TASK_SCALE,
+                          .scheme = TS_SCHEME_ONEHOT,
+                          .gamma = 1,
+                          .dropout = 0.01,
+                          .loss = {TS_LOSS_SOFTMIN, 0.1, false},
+                          .unroll = 1,
+                          .batch = 32,
+                          .steps = 10000,
+                          .eval_every = 50,
+                          .eval_batches = 10};
+    o.optimiser = ts_optimiser_defaults(TS_ADAM);
+    o.schedule = ts_schedule_defaults(TS_SCHEDULE_PLATEAU, 0.01, o.steps);
+    o.schedule.factor = 0.5;
+    o.schedule.patience = 5;
+    return o;
+}
+
+static ts_task_spec task_spec(const ts_train_options *o, int64_t task) {
+    return (ts_task_spec){.n = o->n,
+                          .d = o->d,
+                          .k = o->k,
+                          .family = o->family[task % o->families],
+                          .scale = o->component_scale,
+                          .anisotropic = o->anisotropic,
+                          .unequal = o->unequal};
+}
+
+static ts_status check_numbers(const ts_train_options *o, ts_error *error) {
+    const struct {
+        const char *name;
+        int64_t value, least, most;
+    } whole[] = {{"batch", o->batch, 1, 1 << 16},
+                 {"steps", o->steps, 0, (int64_t)1 << 31},
+                 {"unroll", o->unroll, 1, 1000},
+                 {"eval_every", o->eval_every, 1, INT64_MAX},
+                 {"eval_batches", o->eval_batches, 1, 1 << 16},
+                 {"pool", o->pool, 0, (int64_t)TS_TASK_LIMIT},
+                 {"families", o->families, 1, TS_FAMILIES}};
+    for (size_t i = 0; i < sizeof whole / sizeof whole[0]; i++)
+        if (whole[i].value < whole[i].least || whole[i].value > whole[i].most)
+            return ts_error_set(error, TS_ERROR_VALUE, "%s must be from %lld to %lld, not %lld", whole[i].name,
+                                (long long)whole[i].least, (long long)whole[i].most, (long long)whole[i].value);
+    if (o->eval_batches * o->batch > (int64_t)TS_TASK_LIMIT)
+        return ts_error_set(error, TS_ERROR_VALUE, "eval_batches * batch is beyond %lld", (long long)TS_TASK_LIMIT);
+    if (!(o->unroll_ramp >= 0 && o->unroll_ramp <= 1))
+        return ts_error_set(error, TS_ERROR_VALUE, "unroll_ramp must be in [0,1], not %g", o->unroll_ramp);
+    if (!(o->clip >= 0)) return ts_error_set(error, TS_ERROR_VALUE, "clip must be 0 or more, not %g", o->clip);
+    if (!(o->loss.tau > 0) || !isfinite(o->loss.tau))
+        return ts_error_set(error, TS_ERROR_VALUE, "tau must be above 0 and finite, not %g", o->loss.tau);
+    if (o->scheme == TS_SCHEME_DOT)
+        return ts_error_set(error, TS_ERROR_VALUE, "a learned model has the scheme onehot, binary or none");
+    return TS_OK;
+}
+
+ts_status ts_train_check(const ts_train_options *o, ts_error *error) {
+    if (check_numbers(o, error) != TS_OK) return error->status;
+    for (int f = 0; f < o->families; f++) {
+        const ts_task_spec spec = task_spec(o, f);
+        if (ts_task_check(&spec, error) != TS_OK) return error->status;
+    }
+    const ts_definition definition = ts_learner(o->scheme, o->gamma, o->dropout);
+    return ts_definition_check(&definition, o->d, o->k, error);
+}
+
+int64_t ts_train_unroll_at(const ts_train_options *o, int64_t step) {
+    const double ramp = o->unroll_ramp * (double)o->steps;
+    if (!(ramp > 0) || (double)step >= ramp) return o->unroll;
+    const int64_t number = 1 + (int64_t)floor((double)o->unroll * (double)step / ramp);
+    return number < o->unroll ? number : o->unroll;
+}
+
+/* ---- memory --------------------------------------------------------------------------------------------------------
+ */
+
+/* One thread's. */
+typedef struct worker {
+    ts_tape *tape;
+    ts_params *params; /* the model's, gradients going to the slot of a task */
+    ts_real *points;
+    ts_tensor **after; /* [unroll] */
+} worker;
+
+struct ts_trainer_work {
+    ts_real *slots; /* [batch, parameters] the gradient of each task */
+    double *losses; /* [batch] */
+    worker *workers;
+    int n_workers;
+    double *lloyd, *learned; /* [tasks, unroll + 1] log objectives of the validation tasks */
+    bool knows_lloyd;
+};
+
+static void free_worker(worker *w) {
+    ts_tape_free(w->tape);
+    ts_params_free(w->params);
+    free(w->points);
+    free(w->after);
+}
+
+static bool make_worker(worker *w, const ts_trainer *t) {
+    *w = (worker){.tape = ts_tape_create(TS_RECORD), .params = ts_params_share(t->model.params, t->work->slots)};
+    w->points = malloc((size_t)(t->options.n * t->options.d) * sizeof *w->points);
+    w->after = malloc((size_t)t->options.unroll * sizeof(ts_tensor *));
+    return w->tape != NULL && w->params != NULL && w->points != NULL && w->after != NULL;
+}
+
+/* As many workers as there are threads now. */
+static bool enough_workers(ts_trainer *t) {
+    struct ts_trainer_work *work = t->work;
+    const int threads = ts_max_threads();
+    if (work->n_workers >= threads) return true;
+    worker *workers = realloc(work->workers, (size_t)threads * sizeof *workers);
+    if (workers == NULL) return false;
+    work->workers = workers;
+    for (; work->n_workers < threads; work->n_workers++)
+        if (!make_worker(&workers[work->n_workers], t)) {
+            free_worker(&workers[work->n_workers]);
+            return false;
+        }
+    return true;
+}
+
+static struct ts_trainer_work *make_work(const ts_train_options *o, int64_t parameters) {
+    struct ts_trainer_work *work = calloc(1, sizeof *work);
+    const size_t curve = (size_t)(o->eval_batches * o->batch * (o->unroll + 1));
+    if (work == NULL) return NULL;
+    work->slots = malloc((size_t)(o->batch * parameters) * sizeof *work->slots);
+    work->losses = malloc((size_t)o->batch * sizeof *work->losses);
+    work->lloyd = malloc(curve * sizeof *work->lloyd);
+    work->learned = malloc(curve * sizeof *work->learned);
+    return work;
+}
+
+static void free_work(struct ts_trainer_work *work) {
+    if (work == NULL) return;
+    for (int i = 0; i < work->n_workers; i++) free_worker(&work->workers[i]);
+    free(work->workers);
+    free(work->slots);
+    free(work->losses);
+    free(work->lloyd);
+    free(work->learned);
+    free(work);
+}
+
+static ts_status build(ts_trainer *t, ts_error *error) {
+    const ts_train_options *o = &t->options;
+    t->definition = ts_learner(o->scheme, o->gamma, o->dropout);
+    if (ts_transformer_build(&t->model, &t->definition, o->d, o->k, o->seed, error) != TS_OK) return error->status;
+    if (ts_schedule_start(&t->schedule, &o->schedule, error) != TS_OK) return error->status;
+    t->optimiser = ts_optimiser_create_for(&o->optimiser, t->model.params, error);
+    if (t->optimiser == NULL) return error->status;
+    t->work = make_work(o, ts_params_size(t->model.params));
+    if (t->work == NULL || !t->work->slots || !t->work->losses || !t->work->lloyd || !t->work->learned)
+        return ts_error_set(error, TS_ERROR_MEMORY, "out of memory for training");
+    return TS_OK;
+}
+
+ts_trainer *ts_trainer_create(const ts_train_options *options, ts_error *error) {
+    if (ts_train_check(options, error) != TS_OK) return NULL;
+    ts_trainer *t = calloc(1, sizeof *t);
+    if (t == NULL) {
+        ts_error_set(error, TS_ERROR_MEMORY, "out of memory for training");
+        return NULL;
+    }
+    t->options = *options;
+    t->best = INFINITY;
+    if (build(t, error) == TS_OK) return t;
+    ts_trainer_free(t);
+    return NULL;
+}
+
+void ts_trainer_free(ts_trainer *t) {
+    if (t == NULL) return;
+    free_work(t->work);
+    ts_optimiser_free(t->optimiser);
+    ts_transformer_clear(&t->model);
+    free(t);
+}
+
+/* ---- a step --------------------------------------------------------------------------------------------------------
+ */
+
+static ts_status draw_task(const ts_train_options *o, int64_t step, int64_t task, ts_real *points, ts_error *error) {
+    const ts_task_spec spec = task_spec(o, task);
+    const uint64_t fixed = o->pool > 0 ? (uint64_t)((step * o->batch + task) % o->pool) : 0;
+    return ts_task_draw(&spec, o->seed, o->pool > 0 ? 0 : (uint32_t)step, o->pool > 0 ? fixed : (uint64_t)task, points,
+                        NULL, error);
+}
+
+/* One task there and back; its gradient goes to its slot. */
+static ts_status train_task(const ts_trainer *t, worker *w, int64_t task, int64_t unroll, ts_error *error) {
+    const ts_train_options *o = &t->options;
+    const int64_t parameters = ts_params_size(t->model.params);
+    const ts_rng rng = {o->seed, ts_rng_stream("training draws"), (uint32_t)t->step};
+    ts_real *slot = t->work->slots + task * parameters;
+    if (draw_task(o, t->step, task, w->points, error) != TS_OK) return error->status;
+    memset(slot, 0, (size_t)parameters * sizeof *slot);
+    ts_params_set_grads(w->params, slot);
+    const ts_transformer model = ts_transformer_view(&t->model, w->params, ts_rng_bits(rng, (uint64_t)task), true);
+    ts_tape_reset(w->tape);
+    ts_learner_unroll(&model, w->tape, w->points, o->n, w->points, unroll, 0, w->after);
+    ts_tensor *points = ts_borrow(w->tape, TS_SHAPE(o->n, o->d), w->points), *loss = NULL;
+    for (int64_t s = 0; s < unroll; s++) {
+        ts_tensor *one = ts_clustering_loss(w->tape, points, w->after[s], &o->loss);
+        loss = loss == NULL ? one : ts_add(w->tape, loss, one);
+    }
+    loss = ts_scale(w->tape, loss, 1 / (double)unroll);
+    if (ts_backward(w->tape, loss) != TS_OK)
+        return ts_error_set(error, ts_tape_status(w->tape), "%s", ts_tape_error(w->tape));
+    t->work->losses[task] = (double)loss->data[0];
+    return TS_OK;
+}
+
+/* Slot 0 becomes the sum of all, level by level of the tree. */
+static void add_slots(ts_real *slots, int64_t batch, int64_t parameters) {
+    enum { RANGE = 4096 };
+#pragma omp parallel for schedule(static) if (batch * parameters > TS_PARALLEL_CUTOFF)
+    for (int64_t first = 0; first < parameters; first += RANGE) {
+        const int64_t end = first + RANGE < parameters ? first + RANGE : parameters;
+        for (int64_t stride = 1; stride < batch; stride *= 2)
+            for (int64_t b = 0; b + stride < batch; b += 2 * stride) {
+                ts_real *restrict to = slots + b * parameters;
+                const ts_real *restrict from = slots + (b + stride) * parameters;
+                for (int64_t i = first; i < end; i++) to[i] += from[i];
+            }
+    }
+}
+
+static ts_status train_batch(ts_trainer *t, int64_t unroll, ts_error *error) {
+    const int64_t batch = t->options.batch;
+    ts_error failure = {.status = TS_OK};
+    if (!enough_workers(t)) return ts_error_set(error, TS_ERROR_MEMORY, "out of memory for training");
+#pragma omp parallel for schedule(dynamic, 1) if (batch >= ts_max_threads())
+    for (int64_t task = 0; task < batch; task++) {
+        ts_error mine = {.status = TS_OK};
+        if (train_task(t, &t->work->workers[ts_thread()], task, unroll, &mine) == TS_OK) continue;
+#pragma omp critical(ts_train_batch)
+        ts_error_set(&failure, mine.status, "%s", mine.text);
+    }
+    if (failure.status != TS_OK) ts_error_set(error, failure.status, "%s", failure.text);
+    return failure.status;
+}
+
+ts_status ts_trainer_step(ts_trainer *t, ts_train_step *report, ts_error *error) {
+    const ts_train_options *o = &t->options;
+    const int64_t parameters = ts_params_size(t->model.params);
+    ts_real *gradient = t->work->slots;
+    *report =
+        (ts_train_step){.rate = ts_schedule_rate(&t->schedule, t->step), .unroll = ts_train_unroll_at(o, t->step)};
+    if (train_batch(t, report->unroll, error) != TS_OK) return error->status;
+    for (int64_t b = 0; b < o->batch; b++) report->loss += t->work->losses[b] / (double)o->batch;
+    add_slots(gradient, o->batch, parameters);
+    for (int64_t i = 0; i < parameters; i++) gradient[i] /= (ts_real)o->batch;
+    report->norm = ts_clip_gradients(o->clip > 0 ? o->clip : INFINITY, parameters, gradient);
+    report->skipped = !isfinite(report->norm);
+    t->step++;
+    t->skipped += report->skipped;
+    if (report->skipped) return TS_OK;
+    ts_real *values = ts_params_values(t->model.params);
+    const ts_status status = ts_optimiser_step(t->optimiser, report->rate, parameters, values, gradient);
+    return status == TS_OK ? TS_OK
+                           : ts_error_set(error, status, "the optimiser refused learning rate %g", report->rate);
+}
+
+/* ---- validation -------------------------------------------------------------------------------------------------- */
+
+/* The validation tasks of one family stand in a row: tasks / families of each, the first ones one more. */
+static ts_status run_tests(ts_trainer *t, ts_error *error) {
+    const ts_train_options *o = &t->options;
+    const int64_t tasks = o->eval_batches * o->batch, width = o->unroll + 1;
+    for (int f = 0, first = 0; f < o->families; f++) {
+        const int64_t count = tasks / o->families + (f < tasks % o->families);
+        const ts_evaluation e = {.task = task_spec(o, f),
+                                 .tasks = count,
+                                 .steps = o->unroll,
+                                 .mode = TS_LEARNER_REEMBED,
+                                 .start = TS_START_RANDOM,
+                                 .seed = ts_evaluation_seed(o->seed)};
+        double *lloyd = t->work->knows_lloyd ? NULL : t->work->lloyd + first * width;
+        if (ts_evaluate(&t->model, &e, lloyd, t->work->learned + first * width, error) != TS_OK) return error->status;
+        first += (int)count;
+    }
+    t->work->knows_lloyd = true;
+    return TS_OK;
+}
+
+ts_status ts_trainer_test(ts_trainer *t, ts_train_test *result, ts_error *error) {
+    const ts_train_options *o = &t->options;
+    const int64_t tasks = o->eval_batches * o->batch, width = o->unroll + 1;
+    if (run_tests(t, error) != TS_OK) return error->status;
+    *result = (ts_train_test){0};
+    for (int64_t i = 0; i < tasks; i++) {
+        const double learned = t->work->learned[i * width + o->unroll], lloyd = t->work->lloyd[i * width + o->unroll];
+        result->objective += exp(learned) / (double)tasks;
+        /* tasks that Lloyd solves without any cost tell nothing about a ratio */
+        result->relative += (isinf(lloyd) ? 1 : exp(learned - lloyd)) / (double)tasks;
+    }
+    return TS_OK;
+}
+
+bool ts_trainer_observe(ts_trainer *t, const ts_train_test *result) {
+    ts_schedule_observe(&t->schedule, result->relative);
+    if (!(result->relative < t->best)) return false;
+    t->best = result->relative;
+    t->best_step = t->step;
+    return true;
+}
