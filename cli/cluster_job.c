@@ -42,7 +42,7 @@ static int load_points(cli_cluster_job *job) {
         return cli_fail(CLI_FAILED, "%s: k = %lld but only %lld row%s", o->file, (long long)job->k, (long long)job->n,
                         job->n == 1 ? "" : "s");
     ts_scaling scaling = (ts_scaling)o->scaling;
-    if (scaling == TS_SCALING_NONE && job->model.directions) scaling = TS_SCALING_UNSHIFTED;
+    if (scaling == TS_SCALING_NONE && job->model.has_origin) scaling = TS_SCALING_UNSHIFTED;
     if (ts_rescaling_fit(scaling, job->n, job->d, job->table.values, &job->rescaling, &error) != TS_OK)
         return fail_error(job, &error);
     job->points = allocate(job->n, job->d, sizeof(ts_real));
@@ -171,12 +171,38 @@ static ts_problem problem_of(const cli_cluster_job *job, const cli_run *run) {
                         .seed = run->seed};
 }
 
-/* Completes the model, once, from the initial centres of the first run. */
-static int complete_model(cli_cluster_job *job, const cli_run *run) {
+static uint64_t seed_of_restart(const cli_cluster_job *job, int64_t restart) {
+    const ts_rng rng = {job->options->seed, ts_rng_stream("restart"), 0};
+    return restart == 0 ? job->options->seed : ts_rng_bits(rng, (uint64_t)restart);
+}
+
+/* The gamma of the data: the greatest of all starts, that is, of the one whose centres lie best among the points. A
+ * poor start would take the clusters for wide. */
+static int choose_gamma(const cli_cluster_job *job, cli_run *run, double *gamma) {
+    *gamma = 0;
+    for (int64_t r = 0; r < job->options->restarts; r++) {
+        const ts_problem problem = problem_of(job, run);
+        run->seed = seed_of_restart(job, r);
+        const int status = choose_centers(job, run);
+        if (status != CLI_DONE) return status;
+        const double one = ts_variant_gamma(job->model.variant, &problem);
+        if (isnan(one)) return fail_memory(job);
+        *gamma = fmax(*gamma, one);
+        if (job->init != NULL || job->options->seeding == TS_SEED_FIRST) break;
+    }
+    run->seed = seed_of_restart(job, 0);
+    return choose_centers(job, run);
+}
+
+/* Completes the model, once, before the first run. */
+static int complete_model(cli_cluster_job *job, cli_run *run) {
+    double gamma = 0;
+    const int status = cli_cluster_model_waits(&job->model) ? choose_gamma(job, run, &gamma) : CLI_DONE;
+    if (status != CLI_DONE) return status;
     const ts_problem problem = problem_of(job, run);
     /* Without a scaling, gamma is in the units of the file, whatever unit the points are computed in. */
     const double unit = job->options->scaling == TS_SCALING_NONE ? job->rescaling.scale[0] : 1;
-    return cli_cluster_model_complete(job->options, &problem, unit, &job->model);
+    return cli_cluster_model_complete(job->options, &problem, gamma, unit, &job->model);
 }
 
 /* By what runs are compared: what the algorithm makes small; where centres weigh points by distance, what they were
@@ -256,7 +282,6 @@ static int64_t count_restarts(const cli_cluster_job *job) {
 static int run_restarts(cli_cluster_job *job) {
     const cli_cluster_options *o = job->options;
     int64_t restarts = o->restarts;
-    const ts_rng rng = {o->seed, ts_rng_stream("restart"), 0};
     cli_progress progress = cli_progress_begin(o->quiet || o->steps == 0);
     int status = CLI_DONE;
     cli_run run = {0};
@@ -266,7 +291,7 @@ static int run_restarts(cli_cluster_job *job) {
             break;
         }
         run.restart = r;
-        run.seed = r == 0 ? o->seed : ts_rng_bits(rng, (uint64_t)r);
+        run.seed = seed_of_restart(job, r);
         run.path_steps = 0;
         status = choose_centers(job, &run);
         if (status == CLI_DONE && r == 0) {
@@ -364,7 +389,7 @@ int cli_cluster_job_print_arch(const cli_cluster_options *options) {
     cli_run run = {0};
     int status = cli_cluster_model_read(options, &job.model);
     if (status == CLI_DONE && options->file == NULL) {
-        status = cli_cluster_model_complete(options, NULL, 1, &job.model);
+        status = cli_cluster_model_complete(options, NULL, 0, 1, &job.model);
     } else if (status == CLI_DONE) {
         status = load_points(&job);
         if (status == CLI_DONE) status = load_init(&job);

@@ -18,18 +18,30 @@ static int refuse_learned(const char *path, ts_definition *d) {
     return CLI_DONE;
 }
 
+/* Dot products of data see the origin, unless squared norms beside them (scheme dot) make them distances. */
+static bool has_origin(ts_definition *d) {
+    if (d->norm.present) return true;
+    for (int i = 0; i < TS_BLOCKS && d->scheme != TS_SCHEME_DOT; i++) {
+        const ts_block *b = ts_definition_block(d, i);
+        for (int l = 0; l < b->query.n_copies && !b->identity; l++)
+            if (b->score == TS_SCORE_DOT && b->query.copy[l].from.group == TS_GROUP_DATA) return true;
+    }
+    return false;
+}
+
 int cli_cluster_model_read(const cli_cluster_options *o, cli_cluster_model *m) {
     *m = (cli_cluster_model){.unit = 1};
     if (o->arch == NULL) {
         m->variant = cli_cluster_variant(o);
         m->settings = cli_cluster_settings(o);
         m->cost = m->variant->cost;
-        m->directions = m->variant->unit_length;
+        m->directions = m->has_origin = m->variant->unit_length;
         return CLI_DONE;
     }
     int status = cli_read_definition(o->arch, &m->definition);
     if (status == CLI_DONE) status = refuse_learned(o->arch, &m->definition);
     m->directions = m->definition.norm.present;
+    m->has_origin = has_origin(&m->definition);
     m->cost = m->directions ? TS_COST_COSINE : m->definition.medoids ? TS_COST_DISTANCE : TS_COST_SQUARED;
     return status;
 }
@@ -42,14 +54,18 @@ static int complete_arch(const cli_cluster_options *o, const ts_problem *problem
     return cli_fail(CLI_FAILED, "%s: %s", o->arch, error.text);
 }
 
-int cli_cluster_model_complete(const cli_cluster_options *o, const ts_problem *problem, double unit,
+bool cli_cluster_model_waits(const cli_cluster_model *m) {
+    return m->variant != NULL && ts_variant_chooses_gamma(m->variant, &m->settings);
+}
+
+int cli_cluster_model_complete(const cli_cluster_options *o, const ts_problem *problem, double gamma, double unit,
                                cli_cluster_model *m) {
     ts_error error = {.status = TS_OK};
     m->unit = unit;
     if (m->variant == NULL) return complete_arch(o, problem, m);
-    m->chose_gamma = ts_variant_chooses_gamma(m->variant, &m->settings);
+    m->chose_gamma = cli_cluster_model_waits(m);
     if (m->chose_gamma)
-        m->settings.gamma = ts_variant_gamma(m->variant, problem);
+        m->settings.gamma = gamma;
     else if (!m->directions)
         m->settings.gamma *= unit * unit;
     if (isnan(m->settings.gamma)) return cli_fail(CLI_FAILED, "%s: out of memory", o->file);

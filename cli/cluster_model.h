@@ -12,15 +12,20 @@ typedef struct cli_cluster_model {
     ts_definition definition;  /* complete after cli_cluster_model_complete */
     ts_cost cost;
     double unit;      /* the length of the file that is 1 in the points as scaled */
-    bool directions;  /* only the directions of rows count: nothing may be shifted */
+    bool directions;  /* only the directions of rows count, and centres are directions */
+    bool has_origin;  /* the origin matters: nothing may be shifted */
     bool chose_gamma; /* by the data */
 } cli_cluster_model;
 
 /* Reads --arch, or looks up --algorithm. CLI_DONE, or an exit code after saying why. */
 int cli_cluster_model_read(const cli_cluster_options *options, cli_cluster_model *model);
 
-/* Chooses gamma for the problem if that is left open, and writes the definition. `unit` as above. */
-int cli_cluster_model_complete(const cli_cluster_options *options, const ts_problem *problem, double unit,
+/* Does gamma wait for the data? Then ts_variant_gamma says it. */
+bool cli_cluster_model_waits(const cli_cluster_model *model);
+
+/* Writes the definition, with `gamma` of the data if the model waits for it; for d and k of the problem (NULL: any).
+ * `unit` as above. */
+int cli_cluster_model_complete(const cli_cluster_options *options, const ts_problem *problem, double gamma, double unit,
                                cli_cluster_model *model);
 
 /* gamma in the units of the file; 0 when the model has none to speak of. */

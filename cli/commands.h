@@ -3,6 +3,7 @@
 #define CLI_COMMANDS_H
 
 int cli_cluster(int n_words, char *const *words);
+int cli_train(int n_words, char *const *words);
 int cli_verify(int n_words, char *const *words);
 int cli_graph(int n_words, char *const *words);
 int cli_sweep(int n_words, char *const *words);

@@ -19,6 +19,7 @@ typedef struct cli_entry {
 
 static const cli_entry commands[] = {
     {"cluster", "clusters the rows of a file with a transformer that is a clustering algorithm", cli_cluster},
+    {"train", "trains one layer of attention to cluster better than Lloyd's algorithm", cli_train},
     {"verify", "holds every construction and variant against its plain algorithm", cli_verify},
     {"graph", "writes the tape of a model as a graph, for Graphviz", cli_graph},
     {"sweep", "how far softmax attention ends from Lloyd's algorithm, over a grid of problems", cli_sweep},

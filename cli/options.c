@@ -66,6 +66,13 @@ static int read_share(const cli_option *option, const char *text, double *value)
     return cli_fail(CLI_WRONG_USE, "--%s: %s is not a share: 0 or more, and less than 1", option->name, text);
 }
 
+static int read_real(const cli_option *option, const char *text, double *value) {
+    char *end;
+    *value = strtod(text, &end);
+    if (end != text && *end == '\0' && *text != ' ' && isfinite(*value)) return CLI_GO_ON;
+    return cli_fail(CLI_WRONG_USE, "--%s: '%s' is not a finite number", option->name, text);
+}
+
 static int read_choice(const cli_option *option, const char *text, int *value) {
     *value = cli_choice(option->argument, text);
     if (*value >= 0) return CLI_GO_ON;
@@ -82,6 +89,7 @@ static int read_value(const cli_option *option, const char *text, void *target) 
     case CLI_SEED: return read_seed(option, text, field);
     case CLI_POSITIVE: return read_positive(option, text, field);
     case CLI_SHARE: return read_share(option, text, field);
+    case CLI_REAL: return read_real(option, text, field);
     case CLI_CHOICE: return read_choice(option, text, field);
     case CLI_TEXT:
         if (*text == '\0') return cli_fail(CLI_WRONG_USE, "--%s: needs a value, not an empty one", option->name);

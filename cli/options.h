@@ -18,6 +18,7 @@ typedef enum cli_kind {
     CLI_SEED,     /* 0 to 2^64 - 1; field: uint64_t */
     CLI_POSITIVE, /* a real number > 0, or inf; field: double */
     CLI_SHARE,    /* a real number in [0,1); field: double */
+    CLI_REAL,     /* any finite number; field: double */
     CLI_CHOICE,   /* one of the words of `argument`, "keep|random"; field: int, its place there */
     CLI_ABSENT    /* known, but not in this version; `help` says what is */
 } cli_kind;

@@ -1,5 +1,6 @@
 #include "progress.h"
 
+#include <stdarg.h>
 #include <stdio.h>
 #include <time.h>
 #include <unistd.h>
@@ -42,6 +43,20 @@ void cli_progress_item(cli_progress *progress, const char *what, int64_t total, 
     if (!due(progress, now)) return;
     fprintf(stderr, "\r\033[K%lld of %lld %s, %.3g a second, about %.0f s left", (long long)progress->done,
             (long long)total, what, (double)progress->done / elapsed, elapsed * (1 - share) / share);
+    fflush(stderr);
+}
+
+void cli_progress_line(cli_progress *progress, double share, const char *format, ...) {
+    const double now = cli_seconds(), elapsed = now - progress->began;
+    va_list values;
+    progress->done++;
+    if (!due(progress, now)) return;
+    fputs("\r\033[K", stderr);
+    va_start(values, format);
+    vfprintf(stderr, format, values);
+    va_end(values);
+    fprintf(stderr, ", %.3g steps/s, about %.0f s left", (double)progress->done / elapsed,
+            elapsed * (1 - share) / share);
     fflush(stderr);
 }
 

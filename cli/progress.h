@@ -5,6 +5,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "../autograd/status.h"
+
 typedef struct cli_progress {
     bool on;
     double began, shown; /* seconds */
@@ -21,6 +23,9 @@ void cli_progress_step(cli_progress *progress, int64_t restart, int64_t restarts
 
 /* One more of `total` items called `what` ("cells") is done; `share` in (0,1] of all the work is behind. */
 void cli_progress_item(cli_progress *progress, const char *what, int64_t total, double share);
+
+/* A line of the caller's own, and the time left: `share` in (0,1] of the work since the beginning is done. */
+void cli_progress_line(cli_progress *progress, double share, const char *format, ...) TS_PRINTF(3, 4);
 
 /* Clears the line. */
 void cli_progress_end(cli_progress *progress);

@@ -8,6 +8,7 @@
 /* Two assignments are the same when no weight has moved by more than this; exact codes are then equal. Scores made from
  * squared norms (scheme dot) carry the rounding of these, which moves soft weights for ever. */
 static const double SAME_WEIGHT = 1e-6, MOST_SAME_WEIGHT = 1e-2;
+static const double EPS = sizeof(ts_real) == sizeof(float) ? FLT_EPSILON : DBL_EPSILON;
 /* Two sets of centres are the same when none has moved by more than this share of the widest column. */
 static const double SAME_PLACE = 1e-6;
 
@@ -25,12 +26,13 @@ static bool take_memory(ts_circuit *c) {
     c->points = malloc(n * e * sizeof *c->points);
     c->tokens = malloc(k * e * sizeof *c->tokens);
     c->occupied = malloc(k * sizeof *c->occupied);
+    c->lost = calloc(k, sizeof *c->lost);
     c->best_medoids = malloc(k * sizeof *c->best_medoids);
     c->state.medoids = c->medoids ? malloc(k * sizeof *c->state.medoids) : NULL;
     c->state.centers = malloc(k * d * sizeof *c->state.centers);
     c->state.labels = calloc(n, sizeof *c->state.labels);
-    return c->tape && c->points && c->tokens && c->occupied && c->best_medoids && c->state.centers && c->state.labels &&
-           (!c->medoids || c->state.medoids);
+    return c->tape && c->points && c->tokens && c->occupied && c->lost && c->best_medoids && c->state.centers &&
+           c->state.labels && (!c->medoids || c->state.medoids);
 }
 
 static ts_status tape_failure(const ts_circuit *c, ts_error *error) {
@@ -85,12 +87,11 @@ static double widest_column(const ts_circuit *c) {
 }
 
 static double same_weight(const ts_circuit *c) {
-    const double eps = sizeof(ts_real) == sizeof(float) ? FLT_EPSILON : DBL_EPSILON;
     double norm = 0;
     if (c->model.scheme != TS_SCHEME_DOT) return SAME_WEIGHT;
     for (int64_t i = 0; i < c->problem.n; i++)
         norm = fmax(norm, (double)c->points[i * c->model.e + c->model.d + c->model.c]);
-    return fmin(SAME_WEIGHT + 8 * eps * c->model.cross_points.spec.gamma * norm, MOST_SAME_WEIGHT);
+    return fmin(SAME_WEIGHT + 8 * EPS * c->model.cross_points.spec.gamma * norm, MOST_SAME_WEIGHT);
 }
 
 static ts_status fill(ts_circuit *c, ts_error *error) {
@@ -101,7 +102,7 @@ static ts_status fill(ts_circuit *c, ts_error *error) {
     if (enter(c, p->n, c->points, "row", error) != TS_OK) return error->status;
     if (enter(c, p->k, c->tokens, "initial centre", error) != TS_OK) return error->status;
     c->same_weight = same_weight(c);
-    if (c->model.own_code) c->widest = widest_column(c);
+    c->widest = widest_column(c);
     if (c->medoids && ts_circuit_snap_medoids(c, error) != TS_OK) return error->status;
     read_centers(c);
     return TS_OK;
@@ -147,6 +148,7 @@ void ts_circuit_free(ts_circuit *c) {
     free(c->points);
     free(c->tokens);
     free(c->occupied);
+    free(c->lost);
     free(c->best_medoids);
     free(c->state.medoids);
     free(c->state.centers);
@@ -217,8 +219,8 @@ static bool at_rest(const ts_circuit *c, const ts_real *centers) {
     bool rest = true;
     for (int64_t j = 0; j < c->model.k; j++)
         for (int64_t a = 0; a < c->model.d; a++) {
-            const double move = (double)centers[j * c->model.e + a] - (double)c->tokens[j * c->model.e + a];
-            rest = rest && fabs(move) <= SAME_PLACE * c->widest;
+            const double now = (double)centers[j * c->model.e + a], move = now - (double)c->tokens[j * c->model.e + a];
+            rest = rest && fabs(move) <= SAME_PLACE * c->widest + 4 * EPS * fabs(now);
         }
     return rest;
 }
@@ -231,10 +233,13 @@ ts_status ts_circuit_step(ts_circuit *c, ts_error *error) {
     c->state.trimmed = 0;
     ts_tensor *centers = assign(c, &points, &same);
     if (centers == NULL) return tape_failure(c, error);
-    const ts_tensor *moved = ts_transformer_update(&c->model, c->tape, points, centers, (uint32_t)c->state.steps);
+    ts_tensor *moved = ts_transformer_move(&c->model, c->tape, points, centers, (uint32_t)c->state.steps);
+    if (ts_tape_status(c->tape) != TS_OK) return tape_failure(c, error);
+    if (c->model.has_norm) ts_circuit_find_lost(c, moved->data);
+    moved = ts_transformer_settle(&c->model, c->tape, moved);
     if (ts_tape_status(c->tape) != TS_OK) return tape_failure(c, error);
     if (ts_circuit_repair(c, moved->data, error) != TS_OK) return error->status;
-    const bool rest = !c->model.own_code || at_rest(c, moved->data);
+    const bool rest = at_rest(c, moved->data);
     memcpy(c->tokens, moved->data, (size_t)(c->model.k * c->model.e) * sizeof *c->tokens);
     if (c->medoids) ts_circuit_find_medoids(c);
     read_centers(c);

@@ -12,6 +12,7 @@ struct ts_circuit {
     ts_real *points; /* tokens [n,e] */
     ts_real *tokens; /* of the centres [k,e] */
     bool *occupied;  /* [k] does any point carry a share of the cluster? */
+    bool *lost;      /* [k] did the mean of unit vectors vanish? */
     bool medoids, trims;
     bool may_empty;     /* can a cluster get no weight at all? */
     bool counts_shares; /* is it empty when no point has a share in it, or when no label names it? */
@@ -22,6 +23,9 @@ struct ts_circuit {
     double best_cost;
     int64_t *best_medoids;
 };
+
+/* Before the norm: `means` are the tokens [k,e] that it will scale to its length. */
+void ts_circuit_find_lost(ts_circuit *circuit, const ts_real *means);
 
 /* After an update: `centers` are the new tokens [k,e], c->tokens still the old ones. Gives empty clusters and centres
  * without direction their places. */

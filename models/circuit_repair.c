@@ -90,21 +90,21 @@ static ts_status treat_empty(ts_circuit *c, ts_real *centers, ts_error *error) {
     return empty > 0 && c->problem.empty == TS_EMPTY_FARTHEST ? fill_with_farthest(c, centers, error) : TS_OK;
 }
 
-/* A mean that vanished left the norm (almost) nothing to scale to its length. */
-static void keep_lost_directions(ts_circuit *c, ts_real *centers) {
+void ts_circuit_find_lost(ts_circuit *c, const ts_real *means) {
     const ts_norm_layer *norm = &c->model.norm;
-    const double gain = (double)ts_params_value(c->model.params, norm->gain)[0];
+    const double gain = (double)ts_params_value(c->model.params, norm->gain)[0], count = (double)norm->count;
+    const double length = gain * gain * count; /* squared */
     for (int64_t j = 0; j < c->model.k; j++) {
-        const ts_real *token = centers + j * c->model.e + norm->first;
+        const ts_real *token = means + j * c->model.e + norm->first;
         double sum = 0;
         for (int64_t a = 0; a < norm->count; a++) sum += (double)token[a] * (double)token[a];
-        if (sum < 0.25 * gain * gain * (double)norm->count)
-            copy_place(c, centers + j * c->model.e, c->tokens + j * c->model.e);
+        c->lost[j] = sum < count * TS_LOST_DIRECTION / 3 * length;
     }
 }
 
 ts_status ts_circuit_repair(ts_circuit *c, ts_real *centers, ts_error *error) {
-    if (c->model.has_norm) keep_lost_directions(c, centers);
+    for (int64_t j = 0; j < c->model.k; j++)
+        if (c->lost[j]) copy_place(c, centers + j * c->model.e, c->tokens + j * c->model.e);
     return c->may_empty ? treat_empty(c, centers, error) : TS_OK;
 }
 

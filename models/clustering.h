@@ -62,8 +62,7 @@ typedef struct ts_clustering {
     int64_t empty_repairs; /* centres replaced so far by the policies random and farthest */
     int64_t trimmed;       /* points labelled -1 */
     bool converged; /* the last step repeated the assignments of the one before, repaired nothing, and moved no centre
-                       by more than 10^-6 of the data's widest column where centres weigh points by distance; never
-                       for k-medoids, a random walk */
+                       by more than 10^-6 of the data's widest column; never for k-medoids, a random walk */
 } ts_clustering;
 
 #endif

@@ -106,6 +106,22 @@ static bool projection_ok(const checker *c, const char *block, const char *which
     return true;
 }
 
+static bool overlap(const checker *c, const ts_projection *a, const ts_projection *b) {
+    for (int i = 0; i < a->n_copies; i++)
+        for (int l = 0; l < b->n_copies; l++) {
+            const ts_place x = ts_range_place(&a->copy[i].to, c->definition->scheme, c->d, c->k),
+                           y = ts_range_place(&b->copy[l].to, c->definition->scheme, c->d, c->k);
+            if (x.first < y.first + y.count && y.first < x.first + x.count) return true;
+        }
+    return false;
+}
+
+/* All scores would be equal. */
+static bool query_meets_key(const checker *c, const char *name, const ts_block *b) {
+    if (b->query.learned || b->key.learned || overlap(c, &b->query, &b->key)) return true;
+    return wrong(c, name, "query and key have no coordinate in common");
+}
+
 static bool weights_ok(const checker *c, const char *name, const ts_block *b) {
     ts_error reason = {.status = TS_OK};
     if (b->simplex.map == NULL) return wrong(c, name, "no simplex map");
@@ -113,7 +129,15 @@ static bool weights_ok(const checker *c, const char *name, const ts_block *b) {
     if (!(b->gamma > 0) || !isfinite(b->gamma))
         return wrong(c, name, "gamma must be positive and finite, not %g", b->gamma);
     if (!(b->dropout >= 0 && b->dropout <= 1)) return wrong(c, name, "dropout must be in [0,1], not %g", b->dropout);
-    return projection_ok(c, name, "query", &b->query) && projection_ok(c, name, "key", &b->key);
+    return projection_ok(c, name, "query", &b->query) && projection_ok(c, name, "key", &b->key) &&
+           query_meets_key(c, name, b);
+}
+
+/* Nothing could be read from the points. */
+static bool writes_code(const checker *c, const ts_projection *value) {
+    bool writes = value->learned || ts_scheme_code_width(c->definition->scheme, c->k) == 0;
+    for (int i = 0; i < value->n_copies; i++) writes = writes || value->copy[i].to.group == TS_GROUP_CODE;
+    return writes || wrong(c, "cross_points.value", "writes no code, from which clusters are read");
 }
 
 static bool block_ok(const checker *c, int i) {
@@ -165,6 +189,7 @@ ts_status ts_definition_check(const ts_definition *definition, int64_t d, int64_
         return ts_error_set(error, TS_ERROR_VALUE, "unknown scheme");
     bool ok = true;
     for (int i = 0; ok && i < TS_BLOCKS; i++) ok = block_ok(&c, i);
+    ok = ok && writes_code(&c, &definition->cross_points.value);
     ok = ok && norm_ok(&c, &definition->norm) && feed_forward_ok(&c, &definition->feed_forward);
     if (ok && (definition->trims || definition->medoids) && !definition->cross_centers.own_code)
         ok = wrong(&c, "cross_centers", "%s need centres that see only the points of their own code",

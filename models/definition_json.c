@@ -188,7 +188,7 @@ static bool read_norm(const reader *outer, json_t *root, ts_norm *norm) {
     json_t *object = json_object_get(root, "norm");
     const reader r = inside(outer, "norm");
     if (object == NULL) return true;
-    *norm = (ts_norm){.present = true, .length = 1, .eps = 1e-12};
+    *norm = (ts_norm){.present = true, .length = 1};
     return object_ok(&r, object, "range|length|eps") && read_range(&r, object, "range", &norm->range) &&
            read_number(&r, object, "length", &norm->length) && read_number(&r, object, "eps", &norm->eps);
 }

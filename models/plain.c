@@ -1,3 +1,4 @@
+#include <float.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -113,7 +114,7 @@ static ts_status prepare(ts_plain *p, ts_error *error) {
         if (to_sphere(problem->k, problem->d, problem->centers, p->state.centers, "initial centre", error) != TS_OK)
             return error->status;
     }
-    if (p->algorithm->weigh != NULL) p->widest = widest_column(p);
+    p->widest = widest_column(p);
     if (p->algorithm->medoids) choose_first_medoids(p);
     return TS_OK;
 }
@@ -361,11 +362,12 @@ static ts_status fill_empty(ts_plain *p, ts_error *error) {
     return TS_OK;
 }
 
-/* Moves centre j, and returns the longest way that it went along an axis. */
-static double move(ts_plain *p, int64_t j) {
+/* Moves centre j, and says whether it stayed where it was but for rounding. */
+static bool move(ts_plain *p, int64_t j) {
     const int64_t n = p->problem.n, k = p->problem.k, d = p->problem.d;
-    double farthest = 0;
-    if (is_empty(p, j)) return 0;
+    const double eps = sizeof(ts_real) == sizeof(float) ? FLT_EPSILON : DBL_EPSILON;
+    bool rest = true;
+    if (is_empty(p, j)) return true;
     memcpy(p->was, p->state.centers + j * d, (size_t)d * sizeof *p->was);
     if (p->r == NULL) {
         weigh_members(p, j);
@@ -375,21 +377,22 @@ static double move(ts_plain *p, int64_t j) {
         if (p->algorithm->share != NULL) p->algorithm->share(p, j, p->weights);
         move_center(p, j, n, NULL);
     }
-    for (int64_t a = 0; a < d; a++)
-        farthest = fmax(farthest, fabs((double)p->state.centers[j * d + a] - (double)p->was[a]));
-    return farthest;
+    for (int64_t a = 0; a < d; a++) {
+        const double now = (double)p->state.centers[j * d + a];
+        rest = rest && fabs(now - (double)p->was[a]) <= 1e-6 * p->widest + 4 * eps * fabs(now);
+    }
+    return rest;
 }
 
 ts_status ts_plain_update(ts_plain *p, ts_error *error) {
     const int64_t repairs = p->state.empty_repairs;
-    double farthest = 0;
+    bool at_rest = true;
     p->state.steps++;
     p->state.trimmed = 0;
     sort_members(p);
-    for (int64_t j = 0; j < p->problem.k; j++) farthest = fmax(farthest, move(p, j));
+    for (int64_t j = 0; j < p->problem.k; j++) at_rest = move(p, j) && at_rest;
     if (fill_empty(p, error) != TS_OK) return error->status;
-    const bool rest = p->algorithm->weigh == NULL || farthest <= 1e-6 * p->widest;
-    p->state.converged = same_assignment(p) && rest && !p->algorithm->medoids && p->state.empty_repairs == repairs;
+    p->state.converged = same_assignment(p) && at_rest && !p->algorithm->medoids && p->state.empty_repairs == repairs;
     return TS_OK;
 }
 

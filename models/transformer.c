@@ -281,15 +281,24 @@ static ts_tensor *own_code_mask(const ts_transformer *model, ts_tape *tape, cons
     return mask;
 }
 
-ts_tensor *ts_transformer_update(const ts_transformer *model, ts_tape *tape, ts_tensor *points, ts_tensor *centers,
-                                 uint32_t step) {
+ts_tensor *ts_transformer_move(const ts_transformer *model, ts_tape *tape, ts_tensor *points, ts_tensor *centers,
+                               uint32_t step) {
     const ts_arena_mark scope = ts_scope_begin(tape);
     ts_tensor *mask = own_code_mask(model, tape, points);
     ts_tensor *stream = add_self(model, tape, &model->self_centers, centers, step);
-    ts_tensor *moved = add_cross(model, tape, &model->cross_centers, stream, centers, points, mask, step);
-    if (model->has_norm) moved = ts_norm_layer_forward(&model->norm, model->params, tape, moved);
-    if (model->has_feed_forward) moved = ts_feed_forward_forward(&model->feed_forward, model->params, tape, moved);
-    return ts_scope_end(tape, scope, moved);
+    return ts_scope_end(tape, scope,
+                        add_cross(model, tape, &model->cross_centers, stream, centers, points, mask, step));
+}
+
+ts_tensor *ts_transformer_settle(const ts_transformer *model, ts_tape *tape, ts_tensor *centers) {
+    if (model->has_norm) centers = ts_norm_layer_forward(&model->norm, model->params, tape, centers);
+    if (model->has_feed_forward) centers = ts_feed_forward_forward(&model->feed_forward, model->params, tape, centers);
+    return centers;
+}
+
+ts_tensor *ts_transformer_update(const ts_transformer *model, ts_tape *tape, ts_tensor *points, ts_tensor *centers,
+                                 uint32_t step) {
+    return ts_transformer_settle(model, tape, ts_transformer_move(model, tape, points, centers, step));
 }
 
 ts_tensor *ts_transformer_assign_weights(const ts_transformer *model, ts_tape *tape, ts_tensor *points,

@@ -49,6 +49,10 @@ ts_tensor *ts_transformer_assign_on(const ts_transformer *model, ts_tape *tape, 
 /* The second: centres' = centres + A4(centres, centres) + A3(centres, points'), then norm and feed-forward block. */
 ts_tensor *ts_transformer_update(const ts_transformer *model, ts_tape *tape, ts_tensor *points, ts_tensor *centers,
                                  uint32_t step);
+/* Its two parts: the residual stream, and what comes after it. */
+ts_tensor *ts_transformer_move(const ts_transformer *model, ts_tape *tape, ts_tensor *points, ts_tensor *centers,
+                               uint32_t step);
+ts_tensor *ts_transformer_settle(const ts_transformer *model, ts_tape *tape, ts_tensor *centers);
 
 /* The weights of A1 [..,n,k], and of A3 [..,k,n]. */
 ts_tensor *ts_transformer_assign_weights(const ts_transformer *model, ts_tape *tape, ts_tensor *points,

@@ -209,9 +209,7 @@ ts_status ts_variant_define(const ts_variant *v, const ts_settings *s, ts_defini
                                   .cross_centers = update_block(v, s, scheme),
                                   .self_centers = erase(TS_GROUP_DATA)};
     snprintf(definition->name, sizeof definition->name, "%s-%s", v->name, s->scheme);
-    if (v->unit_length)
-        definition->norm =
-            (ts_norm){.present = true, .range = {.group = TS_GROUP_DATA}, .length = 1, .eps = TS_LOST_DIRECTION};
+    if (v->unit_length) definition->norm = (ts_norm){.present = true, .range = {.group = TS_GROUP_DATA}, .length = 1};
     if (scheme == TS_SCHEME_DOT) use_dot_products(definition);
     return TS_OK;
 }

@@ -318,7 +318,8 @@ typedef struct comparison {
 static double rise_bound(const comparison *c) {
     const double moved = c->p->largest * EPS, n = (double)c->p->problem.n, gamma = c->setup->settings.gamma;
     const double logarithms = isfinite(gamma) && gamma > 0 ? 4 * n * DBL_EPSILON / gamma : 0;
-    const double norms = uses_norms(c->setup) ? n * norm_error(c->p) : 0;
+    const double unit = c->setup->variant->unit_length ? 8 * n * EPS : 0;
+    const double norms = (uses_norms(c->setup) ? n * norm_error(c->p) : 0) + unit;
     return norms + n * (double)c->p->problem.d * moved * moved + (8 * EPS + 1e-12) * fabs(c->last) + logarithms;
 }
 

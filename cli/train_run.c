@@ -1,0 +1,176 @@
+#include "train_run.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "../io/output_file.h"
+#include "../io/table.h"
+#include "../train/checkpoint.h"
+#include "gnuplot.h"
+#include "message.h"
+#include "number_text.h"
+
+#ifndef TS_VERSION
+#define TS_VERSION "unknown"
+#endif
+
+static const char header[] = "step,train_loss,val_objective,val_relative,lr,seconds";
+enum { COLUMNS = 6 };
+
+const char *cli_run_path(const cli_train_run *run, const char *file, char path[CLI_RUN_PATH]) {
+    snprintf(path, CLI_RUN_PATH, "%s/%s", run->folder, file);
+    return path;
+}
+
+static int check_length(const char *folder) {
+    if (strlen(folder) + 32 < CLI_RUN_PATH) return CLI_DONE;
+    return cli_fail(CLI_FAILED, "%.40s...: the name is too long", folder);
+}
+
+int cli_run_create(cli_train_run *run, const char *folder) {
+    char path[CLI_RUN_PATH];
+    *run = (cli_train_run){.folder = folder};
+    if (check_length(folder) != CLI_DONE) return CLI_FAILED;
+    if (mkdir(folder, 0777) != 0 && errno != EEXIST) return cli_fail(CLI_FAILED, "%s: %s", folder, strerror(errno));
+    if (access(cli_run_path(run, "last.safetensors", path), F_OK) == 0)
+        return cli_fail(CLI_FAILED, "%s: there is a run in it already: --resume %s, or another --out", folder, folder);
+    if (access(folder, W_OK | X_OK) != 0) return cli_fail(CLI_FAILED, "%s: %s", folder, strerror(errno));
+    return CLI_DONE;
+}
+
+void cli_run_free(cli_train_run *run) {
+    free(run->rows);
+    *run = (cli_train_run){0};
+}
+
+static bool keep_row(cli_train_run *run, const cli_metrics *row) {
+    if (run->count == run->room) {
+        const int64_t room = run->room == 0 ? 256 : 2 * run->room;
+        cli_metrics *rows = realloc(run->rows, (size_t)room * sizeof *rows);
+        if (rows == NULL) return false;
+        run->rows = rows;
+        run->room = room;
+    }
+    run->rows[run->count++] = *row;
+    return true;
+}
+
+int cli_run_open(cli_train_run *run, const char *folder, int64_t step) {
+    char path[CLI_RUN_PATH];
+    const ts_table_options how = {TS_HEADER_YES, NULL, NULL};
+    ts_table table;
+    ts_io_error error;
+    *run = (cli_train_run){.folder = folder};
+    if (check_length(folder) != CLI_DONE) return CLI_FAILED;
+    if (access(cli_run_path(run, "metrics.csv", path), F_OK) != 0) return CLI_DONE; /* stopped before the first row */
+    if (!ts_table_read(path, &how, &table, &error)) return cli_fail(CLI_FAILED, "%s", error.text);
+    int status = table.cols == COLUMNS ? CLI_DONE : cli_fail(CLI_FAILED, "%s: not six columns", path);
+    for (int64_t i = 0; status == CLI_DONE && i < table.rows; i++) {
+        const double *v = table.values + i * COLUMNS;
+        const cli_metrics row = {(int64_t)v[0], v[1], v[2], v[3], v[4], v[5]};
+        if (row.step > step) break;
+        if (!keep_row(run, &row)) status = cli_fail(CLI_FAILED, "%s: out of memory", path);
+    }
+    ts_table_free(&table);
+    return status;
+}
+
+/* Numbers that a table reader takes: nothing infinite. */
+static void write_number(FILE *stream, double value) {
+    char text[CLI_NUMBER_TEXT];
+    fprintf(stream, ",%s", cli_number_text(isfinite(value) ? value : 1e99, text));
+}
+
+static bool write_metrics(const cli_train_run *run, ts_io_error *error) {
+    char path[CLI_RUN_PATH];
+    ts_output_file file;
+    if (!ts_output_open(cli_run_path(run, "metrics.csv", path), &file, error)) return false;
+    fprintf(file.stream, "%s\n", header);
+    for (int64_t i = 0; i < run->count; i++) {
+        const cli_metrics *r = &run->rows[i];
+        fprintf(file.stream, "%lld", (long long)r->step);
+        write_number(file.stream, r->train_loss);
+        write_number(file.stream, r->val_objective);
+        write_number(file.stream, r->val_relative);
+        write_number(file.stream, r->rate);
+        fprintf(file.stream, ",%.1f\n", r->seconds);
+    }
+    return ts_output_commit(&file, error);
+}
+
+int cli_run_add(cli_train_run *run, const cli_metrics *row) {
+    ts_io_error error;
+    if (!keep_row(run, row)) return cli_fail(CLI_FAILED, "%s: out of memory", run->folder);
+    return write_metrics(run, &error) ? CLI_DONE : cli_fail(CLI_FAILED, "%s", error.text);
+}
+
+int cli_run_describe(const cli_train_run *run, const ts_train_options *options) {
+    char path[CLI_RUN_PATH], host[256] = "unknown";
+    char *text = ts_train_options_to_json(options);
+    ts_output_file file;
+    ts_io_error error;
+    if (text == NULL) return cli_fail(CLI_FAILED, "%s: out of memory", run->folder);
+    gethostname(host, sizeof host - 1);
+    for (char *c = host; *c != '\0'; c++)
+        if ((unsigned char)*c < ' ' || *c == '"' || *c == '\\' || (unsigned char)*c > 126) *c = '?';
+    bool done = ts_output_open(cli_run_path(run, "run.json", path), &file, &error);
+    if (done) {
+        fprintf(file.stream, "{\n  \"version\": \"%s\",\n  \"host\": \"%s\",\n%s\n", TS_VERSION, host, text + 2);
+        done = ts_output_commit(&file, &error);
+    }
+    free(text);
+    return done ? CLI_DONE : cli_fail(CLI_FAILED, "%s", error.text);
+}
+
+/* ---- the curve ------------------------------------------------------------------------------------------------- */
+
+static void write_script(FILE *script, const cli_train_run *run, const ts_trainer *t) {
+    const ts_train_options *o = &t->options;
+    fputs("$m << EOD\n", script);
+    for (int64_t i = 0; i < run->count; i++)
+        fprintf(script, "%lld %.9g %.9g\n", (long long)run->rows[i].step, run->rows[i].val_relative, run->rows[i].rate);
+    fputs("EOD\nset encoding utf8\n"
+          "set terminal svg size 960,540 fixed font 'sans,15' background '#ffffff' name 'tessera' noenhanced\n"
+          "set border 3 lw 1 lc rgb '#666666'\nset tics nomirror out scale 0.6 textcolor rgb '#444444'\n"
+          "set grid back lw 0.7 lt 1 lc rgb '#e6e6e6'\nset lmargin 10\nset rmargin 10\nset tmargin 5\nset bmargin 4\n",
+          script);
+    fprintf(
+        script,
+        "set label 1 'one %s layer, N %lld, D %lld, K %lld: best %.4f after step %lld' at graph 0, graph 1 offset 0, "
+        "2.9 left font ',20' textcolor rgb '#111111'\n",
+        ts_scheme_names[o->scheme], (long long)o->n, (long long)o->d, (long long)o->k, t->best,
+        (long long)t->best_step);
+    fprintf(
+        script,
+        "set label 2 'k-means objective after %lld learned step%s, relative to Lloyd; below 1 is better than Lloyd' "
+        "at graph 0, graph 1 offset 0, 1.3 left font ',13' textcolor rgb '#555555'\n",
+        (long long)o->unroll, o->unroll == 1 ? "" : "s");
+    fputs("set xlabel 'training step' textcolor rgb '#222222'\nset ylabel 'relative validation loss' textcolor rgb "
+          "'#222222'\n"
+          "set yrange [*:2<*]\nset y2tics nomirror out scale 0.6 textcolor rgb '#999999' format '%g'\n"
+          "set logscale y2\nset border 11\nset y2label 'learning rate' textcolor rgb '#999999'\n",
+          script);
+    fprintf(script, "set yrange [*:%g]\n", t->best < 1 ? fmin(1.25, 1 + 4 * (1 - t->best)) : t->best * 2);
+    fputs("set key top right textcolor rgb '#222222'\n"
+          "plot 1 with lines lw 1.2 dt 2 lc rgb '#D55E00' title 'Lloyd', \\\n"
+          " $m using 1:3 axes x1y2 with steps lw 1.2 lc rgb '#bbbbbb' title 'learning rate', \\\n"
+          " $m using 1:2 with lines lw 1.8 lc rgb '#0072B2' title 'model'\n",
+          script);
+}
+
+int cli_run_draw(const cli_train_run *run, const ts_trainer *trainer) {
+    char path[CLI_RUN_PATH];
+    ts_io_error error;
+    if (run->count == 0 || !cli_gnuplot_found()) return CLI_DONE;
+    FILE *script = tmpfile();
+    if (script == NULL) return cli_fail(CLI_FAILED, "%s: no room for temporary files", run->folder);
+    write_script(script, run, trainer);
+    const bool done = cli_gnuplot_run(script, cli_run_path(run, "curve.svg", path), &error);
+    fclose(script);
+    return done ? CLI_DONE : cli_fail(CLI_FAILED, "%s", error.text);
+}

@@ -1,0 +1,40 @@
+/* train_run.h: the folder of a training run, and what is written there. */
+#ifndef CLI_TRAIN_RUN_H
+#define CLI_TRAIN_RUN_H
+
+#include "../io/io_error.h"
+#include "../train/trainer.h"
+
+/* One row of metrics.csv, after an evaluation. */
+typedef struct cli_metrics {
+    int64_t step;
+    double train_loss; /* mean over the steps since the row before */
+    double val_objective, val_relative, rate, seconds;
+} cli_metrics;
+
+typedef struct cli_train_run {
+    const char *folder;
+    cli_metrics *rows;
+    int64_t count, room;
+} cli_train_run;
+
+enum { CLI_RUN_PATH = 4096 };
+const char *cli_run_path(const cli_train_run *run, const char *file, char path[CLI_RUN_PATH]);
+
+/* Makes the folder; CLI_FAILED, after saying so, when there is a run in it already or it cannot be. */
+int cli_run_create(cli_train_run *run, const char *folder);
+
+/* Reads the rows of metrics.csv up to `step`. */
+int cli_run_open(cli_train_run *run, const char *folder, int64_t step);
+void cli_run_free(cli_train_run *run);
+
+/* Adds a row and writes metrics.csv anew. */
+int cli_run_add(cli_train_run *run, const cli_metrics *row);
+
+/* run.json: every option, the version, the host. */
+int cli_run_describe(const cli_train_run *run, const ts_train_options *options);
+
+/* curve.svg, if gnuplot is there: relative validation loss and learning rate along the steps. */
+int cli_run_draw(const cli_train_run *run, const ts_trainer *trainer);
+
+#endif
