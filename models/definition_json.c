@@ -25,7 +25,7 @@ static bool refuse(const reader *r, const char *format, ...) {
     vsnprintf(reason, sizeof reason, format, values);
     va_end(values);
     for (char *c = reason; *c != '\0'; c++)
-        if ((unsigned char)*c < ' ') *c = '?'; /* names come from the file; a message is one line */
+        if ((unsigned char)*c < ' ' || *c == 127) *c = '?'; /* names come from the file; a message is one line */
     ts_error_set(r->error, TS_ERROR_VALUE, "%s%s%s", r->path, r->path[0] == '\0' ? "" : ": ", reason);
     return false;
 }
@@ -107,8 +107,9 @@ static bool read_range(const reader *r, json_t *object, const char *key, ts_rang
     if (word[length] == '\0') return true;
     long long first, end;
     int used = 0;
-    if (sscanf(word + length, "[%9lld:%9lld]%n", &first, &end, &used) != 2 || word[length + (size_t)used] != '\0' ||
-        used == 0 || first < 0 || end <= first)
+    if (word[length + strspn(word + length, "[0123456789:]")] != '\0' || /* sscanf skips blanks and signs */
+        sscanf(word + length, "[%9lld:%9lld]%n", &first, &end, &used) != 2 || word[length + (size_t)used] != '\0' ||
+        used == 0 || end <= first)
         return refuse(&in, "'%s' is no range: write %s[FIRST:END], END not included", word, group);
     range->first = first;
     range->count = end - first;
@@ -255,7 +256,7 @@ ts_status ts_definition_from_json(const char *text, size_t length, ts_definition
     json_t *root = json_loadb(text, length, JSON_REJECT_DUPLICATES, &where);
     if (root == NULL) {
         for (char *c = where.text; *c != '\0'; c++)
-            if ((unsigned char)*c < ' ') *c = '?';
+            if ((unsigned char)*c < ' ' || *c == 127) *c = '?';
         return ts_error_set(error, TS_ERROR_VALUE, "line %d, column %d: %s", where.line, where.column, where.text);
     }
     const bool done = read_definition(&r, root, definition);

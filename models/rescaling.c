@@ -41,6 +41,15 @@ static void fit_minmax(const double *low, const double *high, ts_rescaling *r) {
     }
 }
 
+static void fit_common(const double *low, const double *high, ts_rescaling *r) {
+    double range = 0;
+    for (int64_t j = 0; j < r->d; j++) range = fmax(range, high[j] - low[j]);
+    for (int64_t j = 0; j < r->d; j++) {
+        r->shift[j] = low[j];
+        r->scale[j] = range > 0 ? range : 1;
+    }
+}
+
 static void fit_standard(int64_t n, const double *table, const double *low, const double *high, ts_rescaling *r) {
     const int64_t d = r->d;
     for (int64_t j = 0; j < d; j++) r->shift[j] = r->scale[j] = 0;
@@ -85,6 +94,7 @@ ts_status ts_rescaling_fit(ts_scaling scaling, int64_t n, int64_t d, const doubl
         if (scaling == TS_SCALING_NONE || scaling == TS_SCALING_UNSHIFTED)
             fit_none(table, low, high, scaling == TS_SCALING_NONE, &r);
         if (scaling == TS_SCALING_MINMAX) fit_minmax(low, high, &r);
+        if (scaling == TS_SCALING_COMMON) fit_common(low, high, &r);
         if (scaling == TS_SCALING_STANDARD) fit_standard(n, table, low, high, &r);
         *rescaling = r;
     } else {

@@ -15,6 +15,8 @@ typedef enum ts_scaling {
                           power of two */
     TS_SCALING_MINMAX, /* every column to [0,1]; a constant column to 0 */
     TS_SCALING_STANDARD, /* every column to mean 0 and population standard deviation 1; a constant column to 0 */
+    TS_SCALING_COMMON, /* every column shifted by its minimum, and all divided by the greatest range: into [0,1], shapes
+                          kept [Park et al. 2026, appendix D] */
     TS_SCALING_UNSHIFTED /* as none, but no column is shifted: for what depends on the origin, such as directions */
 } ts_scaling;
 

@@ -41,6 +41,7 @@ static ts_status add_block(const builder *b, ts_attention_block *block, const ch
     char stream[TS_PARAM_NAME];
     block->identity = d->identity;
     block->spec = (ts_attention_spec){.score = d->score, .simplex = d->simplex, .dropout = d->dropout};
+    block->spec.fast = d->query.learned && d->key.learned; /* fixed ones decide ties: they are exact */
     block->spec.gamma = d->scaled ? d->gamma / sqrt((double)b->model->e) : d->gamma;
     snprintf(stream, sizeof stream, "%s.dropout", name);
     block->spec.dropout_rng = (ts_rng){b->seed, ts_rng_stream(stream), 0};
