@@ -107,15 +107,21 @@ typedef struct ts_attention_spec {
     double gamma;   /* > 0 and finite: S_ij = gamma q_i.k_j, or -gamma ||q_i - k_j||^2 (squared differences) */
     double dropout; /* probability with which a weight is dropped (and the others scaled by 1/(1-p)) */
     ts_rng dropout_rng;
+    bool fast; /* scores in ts_real by products, not squared differences in double; see ts_attention */
 } ts_attention_spec;
 /* q [..,n,e], k [..,m,e], v [..,m,f] -> [..,n,f]:  P_i = simplex(S_i), y_i = sum_j P_ij v_j. Leading axes are equal.
  * mask [..,n,m], or NULL: entries equal to 0 are excluded before the simplex map, exactly; a row with none left gives
  * zeros and no gradient. The mask has no gradient. Scores, weights and sums are taken in double and rounded once.
- * Nothing is saved: the backward pass computes the scores again. Workspace: a strip of score rows a thread. */
+ * Nothing is saved: the backward pass computes the scores again. Workspace: a strip of score rows a thread.
+ *
+ * spec->fast, for training: with the softmax and no mask, all is computed in ts_real, tile by tile, in about a fiftieth
+ * of the time; other maps and masks are computed as without it. A score is then off by a few eps gamma r^2, r the largest
+ * distance of a query or key from the mean key (by a few eps gamma |q| |k| for dot products); dropout has draws of its
+ * own; two numbers a row are saved, the workspace is linear in n and m. More in kernels/fast_attention.h. */
 ts_tensor *ts_attention(ts_tape *tape, ts_tensor *q, ts_tensor *k, ts_tensor *v, ts_tensor *mask,
                         const ts_attention_spec *spec);
 /* q [..,n,e], k [..,m,e] -> [..,n,m]: the weights P that ts_attention takes its averages with, same random draws and
- * all, in memory n m. They are those before dropout: spec->dropout is checked and not used. Entries that the mask
+ * all, in memory n m. They are those before dropout: spec->dropout is checked and not used, nor is spec->fast. Entries that the mask
  * excludes are exactly 0, a row with none left is zeros. dS_i = (dP_i/dS_i)^T dP_i (simplex.h), and from there
  * dq_i += gamma sum_j dS_ij k_j, dk_j += gamma sum_i dS_ij q_i (dot), or with d_ij = q_i - k_j
  * dq_i -= 2 gamma sum_j dS_ij d_ij, dk_j += 2 gamma sum_i dS_ij d_ij (euclidean). Nothing is saved. */

@@ -22,11 +22,16 @@ static int fail_error(const cli_cluster_job *job, const ts_error *error) {
     return cli_fail(CLI_FAILED, "%s: %s", job->options->file, error->text);
 }
 
-/* count * a * b elements of memory; NULL when that is too much. */
-static void *allocate(int64_t count, int64_t a, size_t size) {
-    if (a != 0 && (uint64_t)count > SIZE_MAX / 2 / (uint64_t)a / size) return NULL;
-    const size_t bytes = (size_t)count * (size_t)a * size;
-    return malloc(bytes == 0 ? 1 : bytes);
+/* A learned model has its own numbers of features and clusters. */
+static int fit_model(cli_cluster_job *job) {
+    const ts_transformer *model = &job->model.learned->model;
+    if (job->k == 0) job->k = model->k;
+    if (job->d != model->d)
+        return cli_fail(CLI_FAILED, "%s: %lld features, but %s was trained on %lld", job->options->file,
+                        (long long)job->d, job->options->model, (long long)model->d);
+    if (job->k == model->k) return CLI_DONE;
+    return cli_fail(CLI_FAILED, "%s: k = %lld, but %s was trained on %lld", job->options->file, (long long)job->k,
+                    job->options->model, (long long)model->k);
 }
 
 static int load_points(cli_cluster_job *job) {
@@ -38,14 +43,16 @@ static int load_points(cli_cluster_job *job) {
     job->n = job->table.rows;
     job->d = job->table.cols;
     if (job->n < 1 || job->d < 1) return cli_fail(CLI_FAILED, "%s: no rows", o->file);
+    if (job->model.learned != NULL && fit_model(job) != CLI_DONE) return CLI_FAILED;
     if (job->k > job->n)
         return cli_fail(CLI_FAILED, "%s: k = %lld but only %lld row%s", o->file, (long long)job->k, (long long)job->n,
                         job->n == 1 ? "" : "s");
     ts_scaling scaling = (ts_scaling)o->scaling;
+    if (scaling == TS_SCALING_NONE && job->model.learned != NULL) scaling = TS_SCALING_COMMON;
     if (scaling == TS_SCALING_NONE && job->model.has_origin) scaling = TS_SCALING_UNSHIFTED;
     if (ts_rescaling_fit(scaling, job->n, job->d, job->table.values, &job->rescaling, &error) != TS_OK)
         return fail_error(job, &error);
-    job->points = allocate(job->n, job->d, sizeof(ts_real));
+    job->points = cli_allocate(job->n, job->d, sizeof(ts_real));
     if (job->points == NULL) return fail_memory(job);
     ts_rescaling_apply(&job->rescaling, job->n, job->table.values, job->points);
     free(job->table.values);
@@ -66,7 +73,7 @@ static int load_init(cli_cluster_job *job) {
             cli_fail(CLI_FAILED, "%s: centres of shape [%lld,%lld], but k = %lld and %s has %lld features: [%lld,%lld]",
                      o->init, (long long)centers.rows, (long long)centers.cols, (long long)job->k, o->file,
                      (long long)job->d, (long long)job->k, (long long)job->d);
-    job->init = status == CLI_DONE ? allocate(job->k, job->d, sizeof(ts_real)) : NULL;
+    job->init = status == CLI_DONE ? cli_allocate(job->k, job->d, sizeof(ts_real)) : NULL;
     if (status == CLI_DONE && job->init == NULL) status = fail_memory(job);
     if (status == CLI_DONE) ts_rescaling_apply(&job->rescaling, job->k, centers.values, job->init);
     for (int64_t i = 0; status == CLI_DONE && i < job->k * job->d; i++)
@@ -75,24 +82,6 @@ static int load_init(cli_cluster_job *job) {
                 cli_fail(CLI_FAILED, "%s: row %lld lies too far from the data", o->init, (long long)(i / job->d) + 1);
     ts_table_free(&centers);
     return status;
-}
-
-static void free_run(cli_run *run) {
-    free(run->path);
-    free(run->centers);
-    free(run->labels);
-    free(run->weights);
-    *run = (cli_run){0};
-}
-
-static bool allocate_run(const cli_cluster_job *job, cli_run *run) {
-    run->path_room = 16;
-    run->path = allocate(run->path_room * job->k, job->d, sizeof(ts_real));
-    run->centers = allocate(job->k, job->d, sizeof(ts_real));
-    run->labels = allocate(job->n, 1, sizeof(int64_t));
-    const bool weighs = job->options->weights != NULL;
-    run->weights = weighs ? allocate(job->n, job->k, sizeof(ts_real)) : NULL;
-    return run->path != NULL && run->centers != NULL && run->labels != NULL && (run->weights != NULL || !weighs);
 }
 
 typedef struct row_view {
@@ -111,7 +100,7 @@ static int compare_rows(const void *a, const void *b) {
 
 static void warn_of_equal_centers(const cli_cluster_job *job, const ts_real *centers) {
     const cli_cluster_options *o = job->options;
-    row_view *rows = allocate(job->k, 1, sizeof *rows);
+    row_view *rows = cli_allocate(job->k, 1, sizeof *rows);
     if (rows == NULL) return;
     int64_t distinct = 1;
     for (int64_t j = 0; j < job->k; j++) rows[j] = (row_view){centers + j * job->d, job->d};
@@ -137,38 +126,13 @@ static int choose_centers(const cli_cluster_job *job, cli_run *run) {
         memcpy(run->path, job->init, (size_t)k * row_size);
         return CLI_DONE;
     }
-    int64_t *rows = allocate(k, 1, sizeof *rows);
+    int64_t *rows = cli_allocate(k, 1, sizeof *rows);
     if (rows == NULL) return fail_memory(job);
     const ts_status status =
         ts_seed_rows(job->options->seeding, job->n, d, k, job->points, -1, run->seed, rows, &error);
     for (int64_t j = 0; status == TS_OK && j < k; j++) memcpy(run->path + j * d, job->points + rows[j] * d, row_size);
     free(rows);
     return status == TS_OK ? CLI_DONE : fail_error(job, &error);
-}
-
-/* Appends the centres after a step to the run's path. */
-static bool extend_path(const cli_cluster_job *job, cli_run *run, const ts_real *centers) {
-    const int64_t size = job->k * job->d;
-    if (run->path_steps + 2 > run->path_room) {
-        if ((uint64_t)run->path_room > SIZE_MAX / 4 / sizeof(ts_real) / (uint64_t)size) return false;
-        ts_real *path = realloc(run->path, (size_t)(2 * run->path_room * size) * sizeof(ts_real));
-        if (path == NULL) return false;
-        run->path = path;
-        run->path_room *= 2;
-    }
-    run->path_steps++;
-    memcpy(run->path + run->path_steps * size, centers, (size_t)size * sizeof(ts_real));
-    return true;
-}
-
-static ts_problem problem_of(const cli_cluster_job *job, const cli_run *run) {
-    return (ts_problem){.n = job->n,
-                        .d = job->d,
-                        .k = job->k,
-                        .points = job->points,
-                        .centers = run->path,
-                        .empty = (ts_empty_policy)job->options->empty,
-                        .seed = run->seed};
 }
 
 static uint64_t seed_of_restart(const cli_cluster_job *job, int64_t restart) {
@@ -181,7 +145,7 @@ static uint64_t seed_of_restart(const cli_cluster_job *job, int64_t restart) {
 static int choose_gamma(const cli_cluster_job *job, cli_run *run, double *gamma) {
     *gamma = 0;
     for (int64_t r = 0; r < job->options->restarts; r++) {
-        const ts_problem problem = problem_of(job, run);
+        const ts_problem problem = cli_run_problem(job, run);
         run->seed = seed_of_restart(job, r);
         const int status = choose_centers(job, run);
         if (status != CLI_DONE) return status;
@@ -199,68 +163,11 @@ static int complete_model(cli_cluster_job *job, cli_run *run) {
     double gamma = 0;
     const int status = cli_cluster_model_waits(&job->model) ? choose_gamma(job, run, &gamma) : CLI_DONE;
     if (status != CLI_DONE) return status;
-    const ts_problem problem = problem_of(job, run);
+    const ts_problem problem = cli_run_problem(job, run);
     /* Without a scaling, gamma is in the units of the file, whatever unit the points are computed in. */
-    const double unit = job->options->scaling == TS_SCALING_NONE ? job->rescaling.scale[0] : 1;
+    const double unit =
+        job->options->scaling == TS_SCALING_NONE && job->model.learned == NULL ? job->rescaling.scale[0] : 1;
     return cli_cluster_model_complete(job->options, &problem, gamma, unit, &job->model);
-}
-
-/* By what runs are compared: what the algorithm makes small; where centres weigh points by distance, what they were
- * made for, a share of the points. */
-static double rank_of(const cli_cluster_job *job, const cli_run *run) {
-    enum { USUAL_SHARE = 10 }; /* per cent */
-    const double share = job->options->trim > 0 ? job->options->trim : USUAL_SHARE / 100.0;
-    if (job->model.definition.cross_centers.own_code && !job->model.definition.medoids && !job->model.directions)
-        return ts_trimmed_objective(job->n, job->d, job->k, job->points, run->centers, share);
-    return ts_rescaling_objective(&job->rescaling, job->model.cost, job->n, job->points, run->centers, run->labels);
-}
-
-static int keep_state(const cli_cluster_job *job, cli_run *run, ts_circuit *circuit) {
-    const ts_clustering *state = ts_circuit_state(circuit);
-    const int64_t size = job->k * job->d;
-    ts_error error = {0};
-    for (int64_t i = 0; i < size; i++)
-        if (!isfinite(state->centers[i]))
-            return cli_fail(CLI_FAILED, "%s: centre %lld is not finite after step %lld", job->options->file,
-                            (long long)(i / job->d), (long long)state->steps);
-    memcpy(run->centers, state->centers, (size_t)size * sizeof(ts_real));
-    memcpy(run->labels, state->labels, (size_t)job->n * sizeof(int64_t));
-    if (run->weights != NULL && ts_circuit_weights(circuit, run->weights, &error) != TS_OK)
-        return fail_error(job, &error);
-    run->steps = state->steps;
-    run->empty_repairs = state->empty_repairs;
-    run->trimmed = state->trimmed;
-    run->converged = state->converged;
-    run->rank = rank_of(job, run);
-    return isnan(run->rank) ? fail_memory(job) : CLI_DONE;
-}
-
-static int run_circuit(const cli_cluster_job *job, cli_run *run, int64_t restarts, cli_progress *progress) {
-    const cli_cluster_options *o = job->options;
-    const ts_problem problem = problem_of(job, run);
-    ts_error error = {0};
-    ts_circuit *circuit = ts_circuit_create(&job->model.definition, &problem, &error);
-    if (circuit == NULL) return fail_error(job, &error);
-    const ts_clustering *state = ts_circuit_state(circuit);
-    ts_status status = TS_OK;
-    bool room = true;
-    /* the first place may not be the one given: on the unit sphere, on a row */
-    memcpy(run->path, state->centers, (size_t)(job->k * job->d) * sizeof(ts_real));
-    for (int64_t t = 0; status == TS_OK && room && t < o->steps && (o->steps_exact || !state->converged); t++) {
-        status = ts_circuit_step(circuit, &error);
-        if (status == TS_OK && job->keeps_path) room = extend_path(job, run, state->centers);
-        cli_progress_step(progress, run->restart, restarts, t + 1, o->steps);
-    }
-    if (status == TS_OK && room) status = ts_circuit_finish(circuit, &error);
-    int code = CLI_DONE;
-    if (status != TS_OK || !room) {
-        cli_progress_end(progress);
-        code = status != TS_OK ? fail_error(job, &error) : fail_memory(job);
-    } else {
-        code = keep_state(job, run, circuit);
-    }
-    ts_circuit_free(circuit);
-    return code;
 }
 
 /* Does the transformer itself draw random numbers? */
@@ -286,7 +193,7 @@ static int run_restarts(cli_cluster_job *job) {
     int status = CLI_DONE;
     cli_run run = {0};
     for (int64_t r = 0; status == CLI_DONE && r < restarts; r++) {
-        if (run.path == NULL && !allocate_run(job, &run)) {
+        if (run.path == NULL && !cli_run_allocate(job, &run)) {
             status = fail_memory(job);
             break;
         }
@@ -299,7 +206,8 @@ static int run_restarts(cli_cluster_job *job) {
             status = complete_model(job, &run);
             restarts = status == CLI_DONE ? count_restarts(job) : 1;
         }
-        if (status == CLI_DONE) status = run_circuit(job, &run, restarts, &progress);
+        if (status == CLI_DONE)
+            status = (job->model.learned != NULL ? cli_run_learned : cli_run_circuit)(job, &run, restarts, &progress);
         if (status == CLI_DONE && (r == 0 || run.rank < job->run.rank)) {
             const cli_run worse = job->run;
             job->run = run;
@@ -307,7 +215,7 @@ static int run_restarts(cli_cluster_job *job) {
         }
     }
     cli_progress_end(&progress);
-    free_run(&run);
+    cli_run_free(&run);
     return status;
 }
 
@@ -330,7 +238,7 @@ static void measure_difference(cli_cluster_job *job, const ts_clustering *plain)
 static int compare_with_plain(cli_cluster_job *job) {
     const cli_cluster_options *o = job->options;
     const ts_plain_algorithm *algorithm = ts_variant_plain(job->model.variant, &job->model.settings);
-    const ts_problem problem = problem_of(job, &job->run);
+    const ts_problem problem = cli_run_problem(job, &job->run);
     ts_error error = {0};
     ts_plain *plain = ts_plain_create(algorithm, &job->model.settings, &problem, &error);
     if (plain == NULL) return fail_error(job, &error);
@@ -355,7 +263,7 @@ void cli_cluster_job_invert(const cli_cluster_job *job, int64_t rows, const ts_r
 
 static int score(cli_cluster_job *job) {
     const cli_run *run = &job->run;
-    job->centers = allocate(job->k, job->d, sizeof(double));
+    job->centers = cli_allocate(job->k, job->d, sizeof(double));
     job->sizes = calloc((size_t)job->k, sizeof *job->sizes);
     if (job->centers == NULL || job->sizes == NULL) return fail_memory(job);
     cli_cluster_job_invert(job, job->k, run->centers, job->centers);
@@ -393,7 +301,7 @@ int cli_cluster_job_print_arch(const cli_cluster_options *options) {
     } else if (status == CLI_DONE) {
         status = load_points(&job);
         if (status == CLI_DONE) status = load_init(&job);
-        if (status == CLI_DONE && !allocate_run(&job, &run)) status = fail_memory(&job);
+        if (status == CLI_DONE && !cli_run_allocate(&job, &run)) status = fail_memory(&job);
         run.seed = options->seed;
         if (status == CLI_DONE) status = choose_centers(&job, &run);
         if (status == CLI_DONE) status = complete_model(&job, &run);
@@ -403,15 +311,16 @@ int cli_cluster_job_print_arch(const cli_cluster_options *options) {
     if (status == CLI_DONE && text == NULL) status = cli_fail(CLI_FAILED, "out of memory");
     if (text != NULL) fputs(text, stdout);
     free(text);
-    free_run(&run);
+    cli_run_free(&run);
     cli_cluster_job_free(&job);
     return status == CLI_DONE ? cli_flush_stdout() : status;
 }
 
 void cli_cluster_job_free(cli_cluster_job *job) {
+    cli_cluster_model_free(&job->model);
     ts_table_free(&job->table);
     ts_rescaling_free(&job->rescaling);
-    free_run(&job->run);
+    cli_run_free(&job->run);
     free(job->points);
     free(job->init);
     free(job->centers);

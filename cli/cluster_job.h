@@ -7,21 +7,7 @@
 #include "../models/rescaling.h"
 #include "cluster_model.h"
 #include "cluster_options.h"
-
-/* One run of the circuit from its initial centres. */
-typedef struct cli_run {
-    int64_t restart; /* from 0 */
-    uint64_t seed;
-    ts_real
-        *path; /* [path_steps + 1, k, d] centres before and after every step, if it is kept; else the initial ones */
-    int64_t path_steps, path_room;
-    ts_real *centers; /* [k,d] */
-    int64_t *labels;  /* [n] -1: trimmed */
-    ts_real *weights; /* [n,k] if they are asked for, else NULL */
-    int64_t steps, empty_repairs, trimmed;
-    bool converged;
-    double rank; /* the run with the least is kept */
-} cli_run;
+#include "cluster_run.h"
 
 typedef struct cli_cluster_job {
     const cli_cluster_options *options;

@@ -3,6 +3,7 @@
 #include <math.h>
 #include <stdio.h>
 
+#include "../train/checkpoint.h"
 #include "definition_file.h"
 #include "message.h"
 
@@ -29,8 +30,22 @@ static bool has_origin(ts_definition *d) {
     return false;
 }
 
+static int read_learned(const char *path, cli_cluster_model *m) {
+    ts_error error = {.status = TS_OK};
+    m->learned = ts_checkpoint_resume(path, &error);
+    if (m->learned == NULL) return cli_fail(CLI_FAILED, "%s", error.text);
+    m->definition = m->learned->definition;
+    return CLI_DONE;
+}
+
+void cli_cluster_model_free(cli_cluster_model *m) {
+    ts_trainer_free(m->learned);
+    m->learned = NULL;
+}
+
 int cli_cluster_model_read(const cli_cluster_options *o, cli_cluster_model *m) {
     *m = (cli_cluster_model){.unit = 1};
+    if (o->model != NULL) return read_learned(o->model, m);
     if (o->arch == NULL) {
         m->variant = cli_cluster_variant(o);
         m->settings = cli_cluster_settings(o);
@@ -62,6 +77,7 @@ int cli_cluster_model_complete(const cli_cluster_options *o, const ts_problem *p
                                cli_cluster_model *m) {
     ts_error error = {.status = TS_OK};
     m->unit = unit;
+    if (m->learned != NULL) return CLI_DONE;
     if (m->variant == NULL) return complete_arch(o, problem, m);
     m->chose_gamma = cli_cluster_model_waits(m);
     if (m->chose_gamma)
@@ -83,12 +99,15 @@ double cli_cluster_model_gamma(const cli_cluster_model *m) {
 }
 
 const char *cli_cluster_model_title(const cli_cluster_model *m) {
+    if (m->learned != NULL) return "learned clustering";
     return m->variant != NULL ? m->variant->title : m->definition.name;
 }
 
 const char *cli_cluster_model_details(const cli_cluster_model *m, char text[CLI_MODEL_TEXT]) {
     const double gamma = cli_cluster_model_gamma(m);
     int used = snprintf(text, CLI_MODEL_TEXT, "%s", ts_scheme_names[m->definition.scheme]);
+    if (m->learned != NULL)
+        snprintf(text + used, CLI_MODEL_TEXT - (size_t)used, ", trained for %lld steps", (long long)m->learned->step);
     if (m->variant == NULL) return text;
     const size_t room = CLI_MODEL_TEXT - (size_t)used;
     char *end = text + used;

@@ -4,10 +4,12 @@
 #define CLI_CLUSTER_MODEL_H
 
 #include "../models/variants.h"
+#include "../train/trainer.h"
 #include "cluster_options.h"
 
 typedef struct cli_cluster_model {
-    const ts_variant *variant; /* NULL: a definition of one's own */
+    const ts_variant *variant; /* NULL: a definition of one's own, or a learned model */
+    ts_trainer *learned;       /* NULL unless --model */
     ts_settings settings;      /* of the variant; its gamma in units of the points as scaled */
     ts_definition definition;  /* complete after cli_cluster_model_complete */
     ts_cost cost;
@@ -19,6 +21,8 @@ typedef struct cli_cluster_model {
 
 /* Reads --arch, or looks up --algorithm. CLI_DONE, or an exit code after saying why. */
 int cli_cluster_model_read(const cli_cluster_options *options, cli_cluster_model *model);
+
+void cli_cluster_model_free(cli_cluster_model *model);
 
 /* Does gamma wait for the data? Then ts_variant_gamma says it. */
 bool cli_cluster_model_waits(const cli_cluster_model *model);

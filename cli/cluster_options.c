@@ -25,11 +25,16 @@ static const cli_option options_table[] = {
      "onehot)",
      FIELD(construction), 0, 0},
     {CLI_TEXT, 0, "arch", "FILE.json", "a transformer of one's own, instead (docs/definitions.md)", FIELD(arch), 0, 0},
+    {CLI_TEXT, 0, "model", "CHECKPOINT",
+     "a trained transformer, instead; as many features and clusters as\nit was trained "
+     "on",
+     FIELD(model), 0, 0},
     {CLI_TEXT, 0, "init", "kmeans++|random|gonzalez|first|FILE",
      "the initial centres: chosen among the rows, or K x D numbers in a\nfile .npy or .csv (default kmeans++)",
      FIELD(init), 0, 0},
-    {CLI_WHOLE, 0, "steps", "T", "at most T steps, each a layer (default 100); ends when the\nassignments repeat",
-     FIELD(steps), 0, INT64_MAX},
+    {CLI_WHOLE, 0, "steps", "T",
+     "at most T steps, each a layer (default 100, of a model 20);\nends when the assignments repeat", FIELD(steps), 0,
+     INT64_MAX},
     {CLI_FLAG, 0, "steps-exact", NULL, "all T steps, whatever happens", FIELD(steps_exact), 0, 0},
     {CLI_WHOLE, 0, "restarts", "R", "R runs from different initial centres, the best is kept\n(default 1)",
      FIELD(restarts), 1, 1000000000},
@@ -79,7 +84,6 @@ static const cli_option options_table[] = {
      "by "
      "the data",
      FIELD(print_arch), 0, 0},
-    {CLI_ABSENT, 0, "model", NULL, "this version has no learned models yet", 0, 0, 0},
 };
 
 enum { OPTIONS = sizeof options_table / sizeof options_table[0] };
@@ -178,7 +182,7 @@ static int check_outputs(const cli_cluster_options *o) {
             if (path[j] != NULL && same_file(path[j], path[i]))
                 return cli_fail(CLI_WRONG_USE, "--%s and --%s: both would write %s", name[j], name[i], path[i]);
         if (same_file(o->file, path[i]) || (o->init_is_file && same_file(o->init, path[i])) ||
-            (o->arch != NULL && same_file(o->arch, path[i])))
+            (o->arch != NULL && same_file(o->arch, path[i])) || (o->model != NULL && same_file(o->model, path[i])))
             return cli_fail(CLI_WRONG_USE, "--%s: %s is read by this command", name[i], path[i]);
     }
     for (int i = 0; i < OUTPUTS; i++) {
@@ -206,6 +210,7 @@ ts_settings cli_cluster_settings(const cli_cluster_options *o) {
 
 /* A definition of one's own says everything about the algorithm. */
 static int check_arch(const cli_cluster_options *o) {
+    const char *file = o->arch != NULL ? "--arch" : "--model";
     const char *other = o->algorithm >= 0           ? "--algorithm"
                         : o->construction >= 0      ? "--construction"
                         : o->gamma > 0              ? "--gamma"
@@ -214,9 +219,14 @@ static int check_arch(const cli_cluster_options *o) {
                         : o->alpha > 0              ? "--alpha"
                         : o->ties == CLI_TIES_SHARE ? "--ties"
                                                     : NULL;
-    if (other != NULL) return cli_fail(CLI_WRONG_USE, "%s: the file given by --arch says it all", other);
-    if (o->compare)
-        return cli_fail(CLI_WRONG_USE, "--compare: no plain algorithm is known for a definition of one's own");
+    if (other != NULL) return cli_fail(CLI_WRONG_USE, "%s: the file given by %s says it all", other, file);
+    if (o->compare) return cli_fail(CLI_WRONG_USE, "--compare: no plain algorithm is known for what %s gives", file);
+    if (o->model == NULL) return CLI_GO_ON;
+    if (o->arch != NULL) return cli_fail(CLI_WRONG_USE, "--arch and --model: one of them");
+    if (o->print_arch) return cli_fail(CLI_WRONG_USE, "--print-arch: tessera inspect tells what a checkpoint is");
+    if (o->weights != NULL) return cli_fail(CLI_WRONG_USE, "--weights: a learned model assigns to nearest centres");
+    if (o->scaling == TS_SCALING_STANDARD)
+        return cli_fail(CLI_WRONG_USE, "--scaling standard: a model wants points in [0,1]: none or minmax");
     return CLI_GO_ON;
 }
 
@@ -242,22 +252,26 @@ static int check_algorithm(const cli_cluster_options *o) {
 static int check_operands(const cli_cluster_options *o) {
     const ts_variant *variant = cli_cluster_variant(o);
     const ts_settings settings = cli_cluster_settings(o);
-    const bool from_data = o->arch == NULL && ts_variant_chooses_gamma(variant, &settings);
+    const bool from_data = o->arch == NULL && o->model == NULL && ts_variant_chooses_gamma(variant, &settings);
     if (o->print_arch && !from_data) return CLI_GO_ON;
     if (o->file == NULL && o->print_arch)
         return cli_fail(CLI_WRONG_USE, "--print-arch: %s chooses gamma by the data: give FILE and -k, or --gamma",
                         variant->name);
     if (o->file == NULL) return cli_fail(CLI_WRONG_USE, "which FILE? (see tessera cluster --help)");
-    if (o->k == 0) return cli_fail(CLI_WRONG_USE, "how many clusters? -k K (see tessera cluster --help)");
+    if (o->k == 0 && o->model == NULL)
+        return cli_fail(CLI_WRONG_USE, "how many clusters? -k K (see tessera cluster --help)");
     return CLI_GO_ON;
 }
 
 int cli_cluster_read_options(int n_words, char *const *words, cli_cluster_options *options) {
+    enum { STEPS = 100, LEARNED_STEPS = 20 };
     *options = (cli_cluster_options){
-        .steps = 100, .restarts = 1, .init = "kmeans++", .algorithm = -1, .construction = -1, .trim = -1};
+        .steps = -1, .restarts = 1, .init = "kmeans++", .algorithm = -1, .construction = -1, .trim = -1};
     variant_texts texts;
     int status = cli_parse(command_of(&texts), n_words, words, options, &options->file);
-    if (status == CLI_GO_ON) status = options->arch != NULL ? check_arch(options) : check_algorithm(options);
+    if (status == CLI_GO_ON)
+        status = options->arch != NULL || options->model != NULL ? check_arch(options) : check_algorithm(options);
+    if (options->steps < 0) options->steps = options->model != NULL ? LEARNED_STEPS : STEPS;
     if (status == CLI_GO_ON) status = check_operands(options);
     if (status == CLI_GO_ON) status = check_init(options);
     return status != CLI_GO_ON || options->print_arch ? status : check_outputs(options);

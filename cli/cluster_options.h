@@ -21,6 +21,7 @@ typedef struct cli_cluster_options {
     double gamma, trim;               /* 0, -1: not given */
     double fuzziness, alpha;          /* 0: not given */
     const char *arch;                 /* a definition of one's own; NULL: an algorithm of the table */
+    const char *model;                /* a checkpoint; NULL likewise */
     int empty, ties, header, scaling; /* ts_empty_policy, cli_ties, ts_header_mode, ts_scaling */
     const char *init;                 /* as given */
     bool init_is_file;

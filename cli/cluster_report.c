@@ -133,6 +133,10 @@ bool cli_cluster_print_json(const cli_cluster_job *job) {
     if (!print_string(job->options->file)) return false;
     printf(", \"algorithm\": ");
     if (!print_string(job->model.variant != NULL ? job->model.variant->name : job->model.definition.name)) return false;
+    if (job->options->model != NULL) {
+        printf(", \"model\": ");
+        if (!print_string(job->options->model)) return false;
+    }
     printf(", \"construction\": \"%s\", \"n\": %lld, \"d\": %lld, \"k\": %lld",
            ts_scheme_names[job->model.definition.scheme], (long long)job->n, (long long)job->d, (long long)job->k);
     printf(", \"steps\": %lld, \"converged\": %s, \"objective\": ", (long long)run->steps,

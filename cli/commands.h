@@ -4,6 +4,8 @@
 
 int cli_cluster(int n_words, char *const *words);
 int cli_train(int n_words, char *const *words);
+int cli_eval(int n_words, char *const *words);
+int cli_inspect(int n_words, char *const *words);
 int cli_verify(int n_words, char *const *words);
 int cli_graph(int n_words, char *const *words);
 int cli_sweep(int n_words, char *const *words);

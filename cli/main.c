@@ -20,6 +20,8 @@ typedef struct cli_entry {
 static const cli_entry commands[] = {
     {"cluster", "clusters the rows of a file with a transformer that is a clustering algorithm", cli_cluster},
     {"train", "trains one layer of attention to cluster better than Lloyd's algorithm", cli_train},
+    {"eval", "learned steps against Lloyd's algorithm, on fresh tasks", cli_eval},
+    {"inspect", "tells what a checkpoint is, and draws its weights and its attention", cli_inspect},
     {"verify", "holds every construction and variant against its plain algorithm", cli_verify},
     {"graph", "writes the tape of a model as a graph, for Graphviz", cli_graph},
     {"sweep", "how far softmax attention ends from Lloyd's algorithm, over a grid of problems", cli_sweep},

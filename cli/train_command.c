@@ -33,7 +33,7 @@ static void catch_signals(void) {
 typedef struct session {
     const cli_train_options *options;
     ts_trainer *trainer;
-    cli_train_run run;
+    cli_training run;
     cli_progress progress;
     int64_t first_step;
     double began, before; /* seconds of this session, and of those before it */
@@ -50,9 +50,9 @@ static int fail(const ts_error *error) {
 }
 
 static int save(const session *s, const char *file) {
-    char path[CLI_RUN_PATH];
+    char path[CLI_TRAINING_PATH];
     ts_error error = {.status = TS_OK};
-    if (ts_checkpoint_write(s->trainer, cli_run_path(&s->run, file, path), &error) == TS_OK) return CLI_DONE;
+    if (ts_checkpoint_write(s->trainer, cli_training_path(&s->run, file, path), &error) == TS_OK) return CLI_DONE;
     return fail(&error);
 }
 
@@ -71,7 +71,7 @@ static int evaluate(session *s) {
                              .seconds = seconds_of(s)};
     s->loss_sum = 0;
     s->loss_count = 0;
-    const int status = cli_run_add(&s->run, &row);
+    const int status = cli_training_add(&s->run, &row);
     return status == CLI_DONE && best ? save(s, "best.safetensors") : status;
 }
 
@@ -107,11 +107,11 @@ static int train(session *s) {
         if (status == CLI_DONE && evaluates) status = evaluate(s);
         if (status != CLI_DONE || !evaluates || !checkpoint_due(s)) continue;
         status = save(s, "last.safetensors");
-        if (status == CLI_DONE) status = cli_run_draw(&s->run, s->trainer);
+        if (status == CLI_DONE) status = cli_training_draw(&s->run, s->trainer);
     }
     cli_progress_end(&s->progress);
     if (status == CLI_DONE) status = save(s, "last.safetensors");
-    if (status == CLI_DONE) status = cli_run_draw(&s->run, s->trainer);
+    if (status == CLI_DONE) status = cli_training_draw(&s->run, s->trainer);
     if (status != CLI_DONE || !asked_to_stop || s->trainer->step >= o->steps) return status;
     return cli_fail(CLI_FAILED, "%s: interrupted after step %lld; tessera train --resume %s goes on", s->run.folder,
                     (long long)s->trainer->step, s->run.folder);
@@ -146,24 +146,24 @@ static void report(const session *s) {
 static int begin(session *s) {
     const cli_train_options *o = s->options;
     ts_error error = {.status = TS_OK};
-    char path[CLI_RUN_PATH];
+    char path[CLI_TRAINING_PATH];
     int status = CLI_DONE;
     if (o->resume == NULL) {
-        status = cli_run_create(&s->run, o->out);
+        status = cli_training_create(&s->run, o->out);
         if (status != CLI_DONE) return status;
         s->trainer = ts_trainer_create(&o->train, &error);
     } else {
         s->run.folder = o->resume;
-        if (strlen(o->resume) + 32 >= CLI_RUN_PATH)
+        if (strlen(o->resume) + 32 >= CLI_TRAINING_PATH)
             return cli_fail(CLI_FAILED, "%.40s...: the name is too long", o->resume);
-        s->trainer = ts_checkpoint_resume(cli_run_path(&s->run, "last.safetensors", path), &error);
+        s->trainer = ts_checkpoint_resume(cli_training_path(&s->run, "last.safetensors", path), &error);
     }
     if (s->trainer == NULL) return fail(&error);
-    if (o->resume == NULL) return cli_run_describe(&s->run, &s->trainer->options);
+    if (o->resume == NULL) return cli_training_describe(&s->run, &s->trainer->options);
     if (o->steps > 0 && o->steps < s->trainer->step)
         return cli_fail(CLI_FAILED, "%s: the run is at step %lld already", o->resume, (long long)s->trainer->step);
     if (o->steps > 0) s->trainer->options.steps = o->steps;
-    return cli_run_open(&s->run, o->resume, s->trainer->step);
+    return cli_training_open(&s->run, o->resume, s->trainer->step);
 }
 
 int cli_train(int n_words, char *const *words) {
@@ -185,6 +185,6 @@ int cli_train(int n_words, char *const *words) {
         status = cli_flush_stdout();
     }
     ts_trainer_free(s.trainer);
-    cli_run_free(&s.run);
+    cli_training_free(&s.run);
     return status;
 }

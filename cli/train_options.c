@@ -104,7 +104,7 @@ static int complete(cli_train_options *o) {
     if (o->steps > 0) t->steps = o->steps;
     t->schedule.kind = schedules[o->schedule];
     t->schedule.rate = o->rate;
-    t->schedule.total = t->steps;
+    t->schedule.total = t->schedule.kind == TS_SCHEDULE_COSINE ? t->steps : 0;
     return o->family == NULL ? CLI_GO_ON : read_families(o->family, t);
 }
 

@@ -22,33 +22,33 @@
 static const char header[] = "step,train_loss,val_objective,val_relative,lr,seconds";
 enum { COLUMNS = 6 };
 
-const char *cli_run_path(const cli_train_run *run, const char *file, char path[CLI_RUN_PATH]) {
-    snprintf(path, CLI_RUN_PATH, "%s/%s", run->folder, file);
+const char *cli_training_path(const cli_training *run, const char *file, char path[CLI_TRAINING_PATH]) {
+    snprintf(path, CLI_TRAINING_PATH, "%s/%s", run->folder, file);
     return path;
 }
 
 static int check_length(const char *folder) {
-    if (strlen(folder) + 32 < CLI_RUN_PATH) return CLI_DONE;
+    if (strlen(folder) + 32 < CLI_TRAINING_PATH) return CLI_DONE;
     return cli_fail(CLI_FAILED, "%.40s...: the name is too long", folder);
 }
 
-int cli_run_create(cli_train_run *run, const char *folder) {
-    char path[CLI_RUN_PATH];
-    *run = (cli_train_run){.folder = folder};
+int cli_training_create(cli_training *run, const char *folder) {
+    char path[CLI_TRAINING_PATH];
+    *run = (cli_training){.folder = folder};
     if (check_length(folder) != CLI_DONE) return CLI_FAILED;
     if (mkdir(folder, 0777) != 0 && errno != EEXIST) return cli_fail(CLI_FAILED, "%s: %s", folder, strerror(errno));
-    if (access(cli_run_path(run, "last.safetensors", path), F_OK) == 0)
+    if (access(cli_training_path(run, "last.safetensors", path), F_OK) == 0)
         return cli_fail(CLI_FAILED, "%s: there is a run in it already: --resume %s, or another --out", folder, folder);
     if (access(folder, W_OK | X_OK) != 0) return cli_fail(CLI_FAILED, "%s: %s", folder, strerror(errno));
     return CLI_DONE;
 }
 
-void cli_run_free(cli_train_run *run) {
+void cli_training_free(cli_training *run) {
     free(run->rows);
-    *run = (cli_train_run){0};
+    *run = (cli_training){0};
 }
 
-static bool keep_row(cli_train_run *run, const cli_metrics *row) {
+static bool keep_row(cli_training *run, const cli_metrics *row) {
     if (run->count == run->room) {
         const int64_t room = run->room == 0 ? 256 : 2 * run->room;
         cli_metrics *rows = realloc(run->rows, (size_t)room * sizeof *rows);
@@ -60,14 +60,15 @@ static bool keep_row(cli_train_run *run, const cli_metrics *row) {
     return true;
 }
 
-int cli_run_open(cli_train_run *run, const char *folder, int64_t step) {
-    char path[CLI_RUN_PATH];
+int cli_training_open(cli_training *run, const char *folder, int64_t step) {
+    char path[CLI_TRAINING_PATH];
     const ts_table_options how = {TS_HEADER_YES, NULL, NULL};
     ts_table table;
     ts_io_error error;
-    *run = (cli_train_run){.folder = folder};
+    *run = (cli_training){.folder = folder};
     if (check_length(folder) != CLI_DONE) return CLI_FAILED;
-    if (access(cli_run_path(run, "metrics.csv", path), F_OK) != 0) return CLI_DONE; /* stopped before the first row */
+    if (access(cli_training_path(run, "metrics.csv", path), F_OK) != 0)
+        return CLI_DONE; /* stopped before the first row */
     if (!ts_table_read(path, &how, &table, &error)) return cli_fail(CLI_FAILED, "%s", error.text);
     int status = table.cols == COLUMNS ? CLI_DONE : cli_fail(CLI_FAILED, "%s: not six columns", path);
     for (int64_t i = 0; status == CLI_DONE && i < table.rows; i++) {
@@ -86,10 +87,10 @@ static void write_number(FILE *stream, double value) {
     fprintf(stream, ",%s", cli_number_text(isfinite(value) ? value : 1e99, text));
 }
 
-static bool write_metrics(const cli_train_run *run, ts_io_error *error) {
-    char path[CLI_RUN_PATH];
+static bool write_metrics(const cli_training *run, ts_io_error *error) {
+    char path[CLI_TRAINING_PATH];
     ts_output_file file;
-    if (!ts_output_open(cli_run_path(run, "metrics.csv", path), &file, error)) return false;
+    if (!ts_output_open(cli_training_path(run, "metrics.csv", path), &file, error)) return false;
     fprintf(file.stream, "%s\n", header);
     for (int64_t i = 0; i < run->count; i++) {
         const cli_metrics *r = &run->rows[i];
@@ -103,14 +104,14 @@ static bool write_metrics(const cli_train_run *run, ts_io_error *error) {
     return ts_output_commit(&file, error);
 }
 
-int cli_run_add(cli_train_run *run, const cli_metrics *row) {
+int cli_training_add(cli_training *run, const cli_metrics *row) {
     ts_io_error error;
     if (!keep_row(run, row)) return cli_fail(CLI_FAILED, "%s: out of memory", run->folder);
     return write_metrics(run, &error) ? CLI_DONE : cli_fail(CLI_FAILED, "%s", error.text);
 }
 
-int cli_run_describe(const cli_train_run *run, const ts_train_options *options) {
-    char path[CLI_RUN_PATH], host[256] = "unknown";
+int cli_training_describe(const cli_training *run, const ts_train_options *options) {
+    char path[CLI_TRAINING_PATH], host[256] = "unknown";
     char *text = ts_train_options_to_json(options);
     ts_output_file file;
     ts_io_error error;
@@ -118,7 +119,7 @@ int cli_run_describe(const cli_train_run *run, const ts_train_options *options) 
     gethostname(host, sizeof host - 1);
     for (char *c = host; *c != '\0'; c++)
         if ((unsigned char)*c < ' ' || *c == '"' || *c == '\\' || (unsigned char)*c > 126) *c = '?';
-    bool done = ts_output_open(cli_run_path(run, "run.json", path), &file, &error);
+    bool done = ts_output_open(cli_training_path(run, "run.json", path), &file, &error);
     if (done) {
         fprintf(file.stream, "{\n  \"version\": \"%s\",\n  \"host\": \"%s\",\n%s\n", TS_VERSION, host, text + 2);
         done = ts_output_commit(&file, &error);
@@ -129,7 +130,7 @@ int cli_run_describe(const cli_train_run *run, const ts_train_options *options) 
 
 /* ---- the curve ------------------------------------------------------------------------------------------------- */
 
-static void write_script(FILE *script, const cli_train_run *run, const ts_trainer *t) {
+static void write_script(FILE *script, const cli_training *run, const ts_trainer *t) {
     const ts_train_options *o = &t->options;
     fputs("$m << EOD\n", script);
     for (int64_t i = 0; i < run->count; i++)
@@ -163,14 +164,14 @@ static void write_script(FILE *script, const cli_train_run *run, const ts_traine
           script);
 }
 
-int cli_run_draw(const cli_train_run *run, const ts_trainer *trainer) {
-    char path[CLI_RUN_PATH];
+int cli_training_draw(const cli_training *run, const ts_trainer *trainer) {
+    char path[CLI_TRAINING_PATH];
     ts_io_error error;
     if (run->count == 0 || !cli_gnuplot_found()) return CLI_DONE;
     FILE *script = tmpfile();
     if (script == NULL) return cli_fail(CLI_FAILED, "%s: no room for temporary files", run->folder);
     write_script(script, run, trainer);
-    const bool done = cli_gnuplot_run(script, cli_run_path(run, "curve.svg", path), &error);
+    const bool done = cli_gnuplot_run(script, cli_training_path(run, "curve.svg", path), &error);
     fclose(script);
     return done ? CLI_DONE : cli_fail(CLI_FAILED, "%s", error.text);
 }

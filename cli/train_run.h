@@ -12,29 +12,29 @@ typedef struct cli_metrics {
     double val_objective, val_relative, rate, seconds;
 } cli_metrics;
 
-typedef struct cli_train_run {
+typedef struct cli_training {
     const char *folder;
     cli_metrics *rows;
     int64_t count, room;
-} cli_train_run;
+} cli_training;
 
-enum { CLI_RUN_PATH = 4096 };
-const char *cli_run_path(const cli_train_run *run, const char *file, char path[CLI_RUN_PATH]);
+enum { CLI_TRAINING_PATH = 4096 };
+const char *cli_training_path(const cli_training *run, const char *file, char path[CLI_TRAINING_PATH]);
 
 /* Makes the folder; CLI_FAILED, after saying so, when there is a run in it already or it cannot be. */
-int cli_run_create(cli_train_run *run, const char *folder);
+int cli_training_create(cli_training *run, const char *folder);
 
 /* Reads the rows of metrics.csv up to `step`. */
-int cli_run_open(cli_train_run *run, const char *folder, int64_t step);
-void cli_run_free(cli_train_run *run);
+int cli_training_open(cli_training *run, const char *folder, int64_t step);
+void cli_training_free(cli_training *run);
 
 /* Adds a row and writes metrics.csv anew. */
-int cli_run_add(cli_train_run *run, const cli_metrics *row);
+int cli_training_add(cli_training *run, const cli_metrics *row);
 
 /* run.json: every option, the version, the host. */
-int cli_run_describe(const cli_train_run *run, const ts_train_options *options);
+int cli_training_describe(const cli_training *run, const ts_train_options *options);
 
 /* curve.svg, if gnuplot is there: relative validation loss and learning rate along the steps. */
-int cli_run_draw(const cli_train_run *run, const ts_trainer *trainer);
+int cli_training_draw(const cli_training *run, const ts_trainer *trainer);
 
 #endif

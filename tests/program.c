@@ -58,6 +58,44 @@ int tessera(const char *format, ...) {
     return code;
 }
 
+json_t *tessera_json(const char *format, ...) {
+    char words[2048];
+    json_error_t error;
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(words, sizeof words, format, arguments);
+    va_end(arguments);
+    const size_t command = strcspn(words, " "); /* --json goes behind it: a later "--" would hide it */
+    const int code = tessera("%.*s --json%s", (int)command, words, words + command);
+    ck_assert_msg(code == 0, "%s: exit %d: %s", words, code, err);
+    json_t *report = json_loads(out, JSON_REJECT_DUPLICATES, &error);
+    ck_assert_msg(report != NULL, "%s in %s", error.text, out);
+    return report;
+}
+
+double number(const json_t *report, const char *key) {
+    const json_t *value = json_object_get(report, key);
+    ck_assert_msg(json_is_number(value), "no number %s", key);
+    return json_number_value(value);
+}
+
+double center(const json_t *report, size_t i, size_t j) {
+    return json_number_value(json_array_get(json_array_get(json_object_get(report, "centers"), i), j));
+}
+
+int label(const json_t *report, size_t i) {
+    return (int)json_integer_value(json_array_get(json_object_get(report, "labels"), i));
+}
+
+void expect_same_files(const char *a, const char *b) {
+    size_t length_a = 0, length_b = 0;
+    char *of_a = read_file(a, &length_a), *of_b = read_file(b, &length_b);
+    ck_assert_msg(of_a != NULL && of_b != NULL, "%s or %s is missing", a, b);
+    ck_assert_msg(length_a == length_b && memcmp(of_a, of_b, length_a) == 0, "%s and %s differ", a, b);
+    free(of_a);
+    free(of_b);
+}
+
 void expect_failure_line(const char *message) {
     ck_assert_str_eq(out, "");
     ck_assert_msg(strncmp(err, "tessera: ", 9) == 0, "%s", err);

@@ -3,6 +3,7 @@
 #ifndef TESTS_PROGRAM_H
 #define TESTS_PROGRAM_H
 
+#include <jansson.h>
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -22,6 +23,16 @@ int shell(const char *command);
 /* Runs the program on these words. */
 int tessera(const char *format, ...);
 int tessera_v(const char *format, va_list arguments);
+
+/* Runs it on these words and --json, expects success, and returns the report, to be given back with json_decref; and
+ * what stands in the reports of `tessera cluster`. */
+json_t *tessera_json(const char *format, ...);
+double number(const json_t *report, const char *key);
+double center(const json_t *report, size_t i, size_t j);
+int label(const json_t *report, size_t i);
+
+/* Both files hold the same bytes. */
+void expect_same_files(const char *a, const char *b);
 
 /* Runs it and expects: this exit code; one line on standard error, which begins with "tessera: " and contains
  * `message`; nothing on standard output. */

@@ -1,39 +1,11 @@
 /* The definitions in examples/arch, run on the bundled data; what the outliers example claims; and definitions that are
  * refused. TESSERA_DATA is examples/data, beside which the definitions lie. */
 #include <dirent.h>
-#include <jansson.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "program.h"
-
-/* The report of `tessera cluster DATA ... --json`. */
-static json_t *cluster(const char *format, ...) {
-    char words[1024];
-    json_error_t error;
-    va_list arguments;
-    va_start(arguments, format);
-    vsnprintf(words, sizeof words, format, arguments);
-    va_end(arguments);
-    const int code = tessera("cluster --json --quiet \"$TESSERA_DATA\"/%s", words);
-    ck_assert_msg(code == 0, "%s: exit %d: %s", words, code, err);
-    json_t *report = json_loads(out, JSON_REJECT_DUPLICATES, &error);
-    ck_assert_msg(report != NULL, "%s in %s", error.text, out);
-    return report;
-}
-
-static double number(const json_t *report, const char *key) {
-    return json_number_value(json_object_get(report, key));
-}
-
-static double center(const json_t *report, size_t i, size_t j) {
-    return json_number_value(json_array_get(json_array_get(json_object_get(report, "centers"), i), j));
-}
-
-static int label(const json_t *report, size_t i) {
-    return (int)json_integer_value(json_array_get(json_object_get(report, "labels"), i));
-}
 
 static void expect_finite(const json_t *report, const char *name) {
     const size_t k = (size_t)number(report, "k"), d = (size_t)number(report, "d");
@@ -50,8 +22,9 @@ static void run_definition(const char *data, const char *name) {
     static const int threads[] = {1, 8};
     char *bytes[2];
     for (int i = 0; i < 2; i++) {
-        json_t *report = cluster("%s --restarts 3 --arch \"$TESSERA_DATA\"/../arch/%s --threads %d --trajectory %d.npy",
-                                 data, name, threads[i], threads[i]);
+        json_t *report = tessera_json("cluster --quiet \"$TESSERA_DATA\"/%s --restarts 3 --arch "
+                                      "\"$TESSERA_DATA\"/../arch/%s --threads %d --trajectory %d.npy",
+                                      data, name, threads[i], threads[i]);
         char *seconds = strstr(out, ", \"seconds\"");
         expect_finite(report, name);
         ck_assert_ptr_nonnull(seconds);
@@ -157,8 +130,9 @@ static void expect_trimmed_cluster(const json_t *report, int cluster_number, con
 START_TEST(spherical_trimmed) {
     static double rows[150 * 4];
     int nearest[150];
-    json_t *report = cluster("iris.csv -k 3 --labels-column species --restarts 20 --arch "
-                             "\"$TESSERA_DATA\"/../arch/spherical-trimmed.json");
+    json_t *report =
+        tessera_json("cluster --quiet \"$TESSERA_DATA\"/iris.csv -k 3 --labels-column species --restarts 20 --arch "
+                     "\"$TESSERA_DATA\"/../arch/spherical-trimmed.json");
     ck_assert_uint_eq(read_rows("iris.csv", 4, rows, 150), 150);
     to_unit_length(150, 4, rows);
     for (size_t i = 0; i < 150; i++) {
@@ -180,8 +154,9 @@ END_TEST
 /* Lloyd's fixed point, reached by longer steps. */
 START_TEST(relaxed_rests_where_lloyd_does) {
     static const char words[] = "iris.csv -k 3 --labels-column species --restarts 20";
-    json_t *lloyd = cluster("%s", words);
-    json_t *relaxed = cluster("%s --steps-exact --arch \"$TESSERA_DATA\"/../arch/relaxed.json", words);
+    json_t *lloyd = tessera_json("cluster --quiet \"$TESSERA_DATA\"/%s", words);
+    json_t *relaxed = tessera_json(
+        "cluster --quiet \"$TESSERA_DATA\"/%s --steps-exact --arch \"$TESSERA_DATA\"/../arch/relaxed.json", words);
     ck_assert_double_eq_tol(number(relaxed, "objective"), number(lloyd, "objective"), 1e-5);
     json_decref(lloyd);
     json_decref(relaxed);
@@ -190,8 +165,9 @@ END_TEST
 
 /* Four climbers, two hills. */
 START_TEST(mean_shift_finds_two_modes) {
-    json_t *report = cluster("faithful.csv -k 4 --scaling standard --steps 200 --steps-exact --arch "
-                             "\"$TESSERA_DATA\"/../arch/mean-shift.json");
+    json_t *report = tessera_json(
+        "cluster --quiet \"$TESSERA_DATA\"/faithful.csv -k 4 --scaling standard --steps 200 --steps-exact --arch "
+        "\"$TESSERA_DATA\"/../arch/mean-shift.json");
     int low = 0, high = 0;
     for (size_t c = 0; c < 4; c++) {
         low += fabs(center(report, c, 0) - 1.97419) < 1e-3 && fabs(center(report, c, 1) - 53.4532) < 1e-2;
@@ -207,7 +183,8 @@ END_TEST
 /* The largest distance of a planted centre to the nearest one found. */
 static double missed_by(const char *options) {
     static const double planted[3][2] = {{.15, .15}, {.85, .25}, {.45, .85}};
-    json_t *report = cluster("outliers.csv -k 3 --labels-column cluster --restarts 20 %s", options);
+    json_t *report = tessera_json(
+        "cluster --quiet \"$TESSERA_DATA\"/outliers.csv -k 3 --labels-column cluster --restarts 20 %s", options);
     double worst = 0;
     for (size_t p = 0; p < 3; p++) {
         double near = INFINITY;

@@ -17,44 +17,11 @@ static void expect_file(const char *name, const char *text) {
     free(content);
 }
 
-static json_t *parse_report(void) {
-    json_error_t error;
-    json_t *report = json_loads(out, JSON_REJECT_DUPLICATES, &error);
-    ck_assert_msg(report != NULL, "%s in %s", error.text, out);
-    return report;
-}
-
-/* The report of `tessera cluster ... --json`, to be given back with json_decref. */
-static json_t *cluster(const char *format, ...) {
-    char words[1024];
-    va_list arguments;
-    va_start(arguments, format);
-    vsnprintf(words, sizeof words, format, arguments);
-    va_end(arguments);
-    const int code = tessera("cluster --json %s", words);
-    ck_assert_msg(code == 0, "%s: exit %d: %s", words, code, err);
-    return parse_report();
-}
-
-static double number(const json_t *report, const char *key) {
-    const json_t *value = json_object_get(report, key);
-    ck_assert_msg(json_is_number(value), "no number %s", key);
-    return json_number_value(value);
-}
-
-static double center(const json_t *report, size_t i, size_t j) {
-    return json_number_value(json_array_get(json_array_get(json_object_get(report, "centers"), i), j));
-}
-
-static size_t label(const json_t *report, size_t i) {
-    return (size_t)json_integer_value(json_array_get(json_object_get(report, "labels"), i));
-}
-
 /* labels as digits, "0011". */
 static void expect_labels(const json_t *report, const char *labels) {
     ck_assert_uint_eq(json_array_size(json_object_get(report, "labels")), strlen(labels));
     for (size_t i = 0; labels[i] != '\0'; i++)
-        ck_assert_msg(label(report, i) == (size_t)(labels[i] - '0'), "label %zu of %s", i, out);
+        ck_assert_msg(label(report, i) == labels[i] - '0', "label %zu of %s", i, out);
 }
 
 static void expect_centers(const json_t *report, size_t k, size_t d, const double *centers) {
@@ -73,8 +40,8 @@ static void expect_consistent(const json_t *report, size_t n, size_t d, const do
     double objective = 0;
     const size_t k = json_array_size(json_object_get(report, "centers"));
     for (size_t i = 0; i < n; i++) {
-        ck_assert_uint_lt(label(report, i), k);
-        const double cost = squared_distance(report, label(report, i), d, points + i * d);
+        ck_assert(label(report, i) >= 0 && (size_t)label(report, i) < k);
+        const double cost = squared_distance(report, (size_t)label(report, i), d, points + i * d);
         objective += cost;
         for (size_t c = 0; c < k; c++) ck_assert(cost <= squared_distance(report, c, d, points + i * d) + 1e-6);
     }
@@ -126,7 +93,6 @@ START_TEST(wrong_command_lines) {
     expect_failure(2, "none of lloyd|soft|spherical", "cluster six.csv -k 2 --algorithm kmeans");
     expect_failure(2, "spherical has no construction dot",
                    "cluster six.csv -k 2 --algorithm spherical --construction dot");
-    expect_failure(2, "no learned models yet", "cluster six.csv -k 2 --model x");
 }
 END_TEST
 
@@ -153,7 +119,7 @@ START_TEST(spellings_of_an_option) {
                                             "line.csv --k=2",  "-k 9 --k=2 line.csv", "-k 2 -- line.csv",
                                             "-k 2 - <line.csv"};
     for (size_t i = 0; i < sizeof spellings / sizeof spellings[0]; i++) {
-        json_t *report = cluster("%s", spellings[i]);
+        json_t *report = tessera_json("cluster %s", spellings[i]);
         ck_assert_double_eq(number(report, "objective"), 1);
         json_decref(report);
     }
@@ -193,20 +159,20 @@ START_TEST(empty_clusters_by_each_policy) {
     const double points[] = {1, 2, 3}, kept[] = {3, 0, 1.5};
     write_file("x.csv", "1\n2\n3\n");
     write_file("init.csv", "4\n0\n1\n");
-    json_t *report = cluster("x.csv -k 3 --init init.csv");
+    json_t *report = tessera_json("cluster x.csv -k 3 --init init.csv");
     expect_labels(report, "220");
     expect_centers(report, 3, 1, kept);
     ck_assert_double_eq(number(report, "objective"), 0.5);
     ck_assert_double_eq(number(report, "empty_repairs"), 0);
     json_decref(report);
-    report = cluster("x.csv -k 3 --init init.csv --empty farthest --compare");
+    report = tessera_json("cluster x.csv -k 3 --init init.csv --empty farthest --compare");
     ck_assert_double_eq(number(report, "objective"), 0);
     ck_assert(number(report, "empty_repairs") >= 1);
     ck_assert_double_eq(number(json_object_get(report, "compare"), "label_mismatches"), 0);
     expect_consistent(report, 3, 1, points);
     json_decref(report);
     for (int seed = 0; seed < 5; seed++) {
-        report = cluster("x.csv -k 3 --init init.csv --empty random --compare --seed %d", seed);
+        report = tessera_json("cluster x.csv -k 3 --init init.csv --empty random --compare --seed %d", seed);
         expect_consistent(report, 3, 1, points);
         ck_assert_double_eq(number(json_object_get(report, "compare"), "max_center_diff"), 0);
         json_decref(report);
@@ -219,14 +185,14 @@ START_TEST(objective_belongs_to_the_centers_returned) {
     const double centers[] = {0, 9}, initial[] = {0, 4};
     write_file("x.csv", "0\n3\n4\n20\n");
     write_file("init.csv", "0\n4\n");
-    json_t *report = cluster("x.csv -k 2 --init init.csv --steps 1");
+    json_t *report = tessera_json("cluster x.csv -k 2 --init init.csv --steps 1");
     expect_centers(report, 2, 1, centers);
     expect_labels(report, "0001");
     ck_assert_double_eq(number(report, "objective"), 146);
     ck_assert_double_eq(number(report, "steps"), 1);
     ck_assert(json_is_false(json_object_get(report, "converged")));
     json_decref(report);
-    report = cluster("x.csv -k 2 --init init.csv --steps 0");
+    report = tessera_json("cluster x.csv -k 2 --init init.csv --steps 0");
     expect_centers(report, 2, 1, initial);
     expect_labels(report, "0111");
     ck_assert_double_eq(number(report, "objective"), 1 + 256);
@@ -238,7 +204,7 @@ START_TEST(far_from_the_origin) {
     const double centers[] = {100000.25, 100001.75};
     write_file("x.csv", "100000\n100000.5\n100001.5\n100002\n");
     write_file("init.csv", "100000\n100002\n");
-    json_t *report = cluster("x.csv -k 2 --init init.csv");
+    json_t *report = tessera_json("cluster x.csv -k 2 --init init.csv");
     expect_labels(report, "0011");
     expect_centers(report, 2, 1, centers);
     ck_assert_double_eq(number(report, "objective"), 0.25);
@@ -253,7 +219,7 @@ START_TEST(extreme_units) {
         char text[200];
         snprintf(text, sizeof text, "0\n%g\n%g\n%g\n", units[u], 10 * units[u], 11 * units[u]);
         write_file("x.csv", text);
-        json_t *report = cluster("x.csv -k 2 --init first --compare");
+        json_t *report = tessera_json("cluster x.csv -k 2 --init first --compare");
         expect_labels(report, "0011");
         ck_assert_double_eq_tol(number(report, "objective") / units[u] / units[u], 1, 1e-5);
         json_decref(report);
@@ -264,21 +230,21 @@ END_TEST
 START_TEST(fewer_distinct_rows_than_clusters) {
     write_file("x.csv", "0,0\n0,0\n0,0\n1,0\n1,0\n");
     for (int seed = 0; seed < 10; seed++) {
-        json_t *report = cluster("x.csv -k 2 --seed %d", seed);
+        json_t *report = tessera_json("cluster x.csv -k 2 --seed %d", seed);
         ck_assert_double_eq(number(report, "objective"), 0);
-        ck_assert_uint_ne(label(report, 0), label(report, 4));
+        ck_assert_int_ne(label(report, 0), label(report, 4));
         ck_assert_str_eq(err, "");
         json_decref(report);
-        report = cluster("x.csv -k 3 --seed %d", seed);
+        report = tessera_json("cluster x.csv -k 3 --seed %d", seed);
         ck_assert_double_eq(number(report, "objective"), 0);
         ck_assert_ptr_nonnull(strstr(err, "only 2 distinct rows for k = 3"));
         for (size_t c = 0; c < 3; c++) ck_assert(isfinite(center(report, c, 0)) && isfinite(center(report, c, 1)));
-        for (size_t i = 0; i < 5; i++) ck_assert_uint_lt(label(report, i), 3);
+        for (size_t i = 0; i < 5; i++) ck_assert(label(report, i) >= 0 && label(report, i) < 3);
         json_decref(report);
     }
     const double seven[] = {7, 7, 7, 7};
     write_file("seven.csv", "7,7\n7,7\n7,7\n7,7\n");
-    json_t *report = cluster("seven.csv -k 2");
+    json_t *report = tessera_json("cluster seven.csv -k 2");
     ck_assert_double_eq(number(report, "objective"), 0);
     expect_centers(report, 2, 2, seven);
     json_decref(report);
@@ -288,12 +254,12 @@ END_TEST
 START_TEST(stops_when_the_assignments_repeat) {
     write_file("x.csv", ".1\n.2\n.3\n10.1\n10.2\n10.3\n");
     write_file("init.csv", ".1\n10.3\n");
-    json_t *report = cluster("x.csv -k 2 --init init.csv");
+    json_t *report = tessera_json("cluster x.csv -k 2 --init init.csv");
     ck_assert_double_eq(number(report, "steps"), 2);
     ck_assert_double_eq_tol(number(report, "objective"), 0.04, 1e-6);
     ck_assert_ptr_nonnull(strstr(out, "\"centers\": [[0.2], [10.2]]")); /* the shortest decimals */
     json_decref(report);
-    report = cluster("x.csv -k 2 --init init.csv --steps 7 --steps-exact --compare");
+    report = tessera_json("cluster x.csv -k 2 --init init.csv --steps 7 --steps-exact --compare");
     ck_assert_double_eq(number(report, "steps"), 7);
     ck_assert_double_eq(number(json_object_get(report, "compare"), "label_mismatches"), 0);
     json_decref(report);
@@ -302,14 +268,14 @@ END_TEST
 
 START_TEST(seeding_of_small_shapes) {
     write_file("wide.csv", "1,2,3,4,5\n5,4,3,2,1\n");
-    json_t *report = cluster("wide.csv -k 2");
+    json_t *report = tessera_json("cluster wide.csv -k 2");
     ck_assert_double_eq(number(report, "objective"), 0);
     ck_assert_double_eq(fabs(center(report, 0, 0) - center(report, 1, 0)), 4);
     json_decref(report);
     const double line[] = {0, 1, 10, 11};
     ts_io_error error;
     ck_assert(ts_array_write("line.npy", &(ts_array_view){TS_ARRAY_FLOAT64, 1, {4}, line, NULL}, &error));
-    report = cluster("line.npy -k 2");
+    report = tessera_json("cluster line.npy -k 2");
     ck_assert_double_eq(number(report, "n"), 4);
     ck_assert_double_eq(number(report, "d"), 1);
     ck_assert_double_eq(number(report, "objective"), 1);
@@ -319,7 +285,8 @@ START_TEST(seeding_of_small_shapes) {
 END_TEST
 
 START_TEST(iris_against_the_plain_algorithm) {
-    json_t *report = cluster("\"$TESSERA_DATA/iris.csv\" -k 3 --labels-column species --restarts 20 --compare");
+    json_t *report =
+        tessera_json("cluster \"$TESSERA_DATA/iris.csv\" -k 3 --labels-column species --restarts 20 --compare");
     const json_t *compare = json_object_get(report, "compare");
     ck_assert_double_eq_tol(number(report, "objective"), 78.8514, 1e-3);
     ck_assert_double_eq_tol(number(report, "adjusted_rand_index"), 0.7302, 1e-3);
@@ -339,7 +306,7 @@ START_TEST(iris_against_the_plain_algorithm) {
 END_TEST
 
 START_TEST(softmax_attention) {
-    json_t *report = cluster("\"$TESSERA_DATA/iris.csv\" --columns 1-4 -k 3 --gamma 50 --restarts 5");
+    json_t *report = tessera_json("cluster \"$TESSERA_DATA/iris.csv\" --columns 1-4 -k 3 --gamma 50 --restarts 5");
     ck_assert(number(report, "objective") < 80);
     json_decref(report);
     const int code = tessera("cluster \"$TESSERA_DATA/iris.csv\" --columns 1-4 -k 3 --gamma 1e300");
@@ -357,11 +324,12 @@ START_TEST(scaling) {
     write_file("x.csv", "0,0\n0,10\n0,20\n1,0\n1,10\n1,20\n");
     write_file("init.csv", "0,0\n1,10\n");
     for (int i = 0; i < 3; i++) {
-        json_t *report = cluster("x.csv -k 2 --init init.csv --compare --scaling %s", expected[i].scaling);
+        json_t *report = tessera_json("cluster x.csv -k 2 --init init.csv --compare --scaling %s", expected[i].scaling);
         double objective = 0;
         expect_labels(report, expected[i].labels);
         ck_assert_double_eq_tol(number(report, "objective"), expected[i].objective, 1e-4);
-        for (size_t p = 0; p < 6; p++) objective += squared_distance(report, label(report, p), 2, points + 2 * p);
+        for (size_t p = 0; p < 6; p++)
+            objective += squared_distance(report, (size_t)label(report, p), 2, points + 2 * p);
         ck_assert_double_eq_tol(objective, expected[i].objective, 1e-4);
         ck_assert_double_eq(number(json_object_get(report, "compare"), "label_mismatches"), 0);
         json_decref(report);
@@ -385,7 +353,7 @@ START_TEST(headers_and_columns) {
     write_file("x.csv", "1,2,3\n4,5,6\n7,8,9\n");
     write_file("named.csv", "a,b,c\n1,2,3\n4,5,6\n");
     for (size_t i = 0; i < sizeof expected / sizeof expected[0]; i++) {
-        json_t *report = cluster("%s -k 1", expected[i].options);
+        json_t *report = tessera_json("cluster %s -k 1", expected[i].options);
         ck_assert_double_eq(number(report, "n"), expected[i].n);
         ck_assert_double_eq(number(report, "d"), expected[i].d);
         json_decref(report);
@@ -399,7 +367,7 @@ START_TEST(the_locale_changes_nothing) {
     static const char *const locales[] = {"C", "de_DE.UTF-8", "nowhere"};
     for (int i = 0; i < 3; i++) {
         setenv("LC_ALL", locales[i], 1);
-        json_t *report = cluster("x.csv -k 2 --init first");
+        json_t *report = tessera_json("cluster x.csv -k 2 --init first");
         expect_centers(report, 2, 2, centers);
         json_decref(report);
     }
@@ -416,7 +384,7 @@ START_TEST(files_written) {
                      0);
     expect_file("l.csv", "label\n0\n0\n0\n1\n1\n1\n");
     expect_file("c.csv", "x,y\n1,2\n4,2\n");
-    json_t *report = cluster("six.csv -k 2 --init init.csv");
+    json_t *report = tessera_json("cluster six.csv -k 2 --init init.csv");
     const double steps = number(report, "steps");
     ck_assert_double_eq(number(report, "objective"), 16);
     json_decref(report);
@@ -487,13 +455,13 @@ START_TEST(six_points_on_any_number_of_threads) {
     write_file("init.csv", "1,2\n4,2\n");
     static const int threads[] = {1, 2, 8, 64};
     for (int t = 0; t < 4; t++) {
-        json_t *report = cluster("six.csv -k 2 --init init.csv --threads %d", threads[t]);
+        json_t *report = tessera_json("cluster six.csv -k 2 --init init.csv --threads %d", threads[t]);
         expect_labels(report, "000111");
         ck_assert_double_eq(number(report, "objective"), 16);
         json_decref(report);
     }
     setenv("OMP_NUM_THREADS", "0", 1);
-    json_t *report = cluster("six.csv -k 2 --init init.csv");
+    json_t *report = tessera_json("cluster six.csv -k 2 --init init.csv");
     unsetenv("OMP_NUM_THREADS");
     ck_assert_double_eq(number(report, "objective"), 16);
     json_decref(report);
@@ -612,8 +580,8 @@ START_TEST(full_disks) {
 END_TEST
 
 START_TEST(restarts_and_the_report) {
-    json_t *one = cluster("\"$TESSERA_DATA/faithful.csv\" -k 8 --init random --seed 3");
-    json_t *many = cluster("\"$TESSERA_DATA/faithful.csv\" -k 8 --init random --seed 3 --restarts 30");
+    json_t *one = tessera_json("cluster \"$TESSERA_DATA/faithful.csv\" -k 8 --init random --seed 3");
+    json_t *many = tessera_json("cluster \"$TESSERA_DATA/faithful.csv\" -k 8 --init random --seed 3 --restarts 30");
     ck_assert(number(many, "objective") <= number(one, "objective"));
     json_decref(one);
     json_decref(many);

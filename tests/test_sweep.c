@@ -2,10 +2,8 @@
  * TESSERA is the path of the program. */
 #include <math.h>
 #include <signal.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -13,53 +11,12 @@
 #include "../models/plain.h"
 #include "../models/scores.h"
 #include "../train/tasks.h"
-#include "test_main.h"
-
-static char folder[] = "/tmp/tessera-test-XXXXXX";
-static char *out, *err; /* what the last command wrote */
-
-/* A text file; NULL when there is no such file. */
-static char *read_file(const char *name) {
-    FILE *file = fopen(name, "rb");
-    if (file == NULL) return NULL;
-    fseek(file, 0, SEEK_END);
-    const size_t length = (size_t)ftell(file);
-    char *text = calloc(length + 1, 1);
-    rewind(file);
-    ck_assert_ptr_nonnull(text);
-    ck_assert_uint_eq(fread(text, 1, length, file), length);
-    fclose(file);
-    return text;
-}
-
-static void write_file(const char *name, const char *text) {
-    FILE *file = fopen(name, "wb");
-    ck_assert_ptr_nonnull(file);
-    fputs(text, file);
-    fclose(file);
-}
-
-static bool exists(const char *name) {
-    return access(name, F_OK) == 0;
-}
-
-/* Runs a shell command and returns its exit code; never the death of a signal. */
-static int shell(const char *command) {
-    free(out);
-    free(err);
-    const int status = system(command);
-    ck_assert_msg(status != -1 && WIFEXITED(status) && WEXITSTATUS(status) < 126, "%s: status %d", command, status);
-    out = read_file("out.txt");
-    err = read_file("err.txt");
-    ck_assert(out != NULL && err != NULL);
-    return WEXITSTATUS(status);
-}
+#include "program.h"
 
 static int run(const char *format, va_list arguments) {
-    char words[1024], command[2048];
+    char words[1024];
     vsnprintf(words, sizeof words, format, arguments);
-    snprintf(command, sizeof command, "\"$TESSERA\" sweep %s >out.txt 2>err.txt", words);
-    return shell(command);
+    return tessera("sweep %s", words);
 }
 
 /* Runs a sweep that succeeds. */
@@ -72,30 +29,6 @@ static void sweep(const char *format, ...) {
     ck_assert_str_eq(err, "");
 }
 
-static void expect_message(const char *message) {
-    ck_assert_str_eq(out, "");
-    ck_assert_msg(strncmp(err, "tessera: ", 9) == 0, "%s", err);
-    ck_assert_msg(strchr(err, '\n') == err + strlen(err) - 1, "not one line: %s", err);
-    ck_assert_msg(strstr(err, message) != NULL, "'%s' is not in: %s", message, err);
-}
-
-static void expect_failure(int expected, const char *message, const char *format, ...) {
-    va_list arguments;
-    va_start(arguments, format);
-    const int code = run(format, arguments);
-    va_end(arguments);
-    ck_assert_msg(code == expected, "%s: exit %d, not %d; %s", format, code, expected, err);
-    expect_message(message);
-}
-
-static void expect_same_files(const char *a, const char *b) {
-    char *of_a = read_file(a), *of_b = read_file(b);
-    ck_assert(of_a != NULL && of_b != NULL);
-    ck_assert_msg(strcmp(of_a, of_b) == 0, "%s and %s differ", a, b);
-    free(of_a);
-    free(of_b);
-}
-
 /* The rows of a sweep's CSV. */
 enum { MOST_ROWS = 4096, COLUMNS = 6 };
 typedef struct table {
@@ -106,7 +39,7 @@ typedef struct table {
 static const table *read_csv(const char *name) {
     static table t;
     static const char header[] = "clusters,dimensions,points,scale,gamma,difference\n";
-    char *text = read_file(name);
+    char *text = read_file(name, NULL);
     ck_assert_ptr_nonnull(text);
     ck_assert_msg(strncmp(text, header, strlen(header)) == 0, "%s", text);
     t.rows = 0;
@@ -138,7 +71,7 @@ START_TEST(a_small_grid) {
     sweep(GRID "--out grid.csv");
     ck_assert_msg(strstr(out, "36 cells (and 12 with fewer points than clusters left out), 10 steps") == out, "%s",
                   out);
-    ck_assert(!exists("grid.csv.partial"));
+    ck_assert(!file_exists("grid.csv.partial"));
     const table *t = read_csv("grid.csv");
     ck_assert_int_eq(t->rows, 36);
     int row = 0;
@@ -198,7 +131,7 @@ START_TEST(threads_change_nothing) {
     expect_same_files("t1.csv", "t2.csv");
     expect_same_files("t1.csv", "t8.csv");
     sweep(GRID "--tasks 2 --seed 1 --out other.csv");
-    char *other = read_file("other.csv"), *same = read_file("t1.csv");
+    char *other = read_file("other.csv", NULL), *same = read_file("t1.csv", NULL);
     ck_assert_str_ne(other, same);
     free(other);
     free(same);
@@ -251,7 +184,7 @@ END_TEST
 START_TEST(goes_on_from_a_partial_file) {
     char text[1024];
     sweep(GRID "--out whole.csv");
-    char *whole = read_file("whole.csv");
+    char *whole = read_file("whole.csv", NULL);
     const char *first = strchr(whole, '\n') + 1, *second = strchr(first, '\n') + 1;
     /* The second row, one of another grid, and half a row. */
     snprintf(text, sizeof text, SIGNATURE "%.*s3,3,3,3,3,3\n2,1,4,1,1", (int)(strchr(second, '\n') + 1 - second),
@@ -259,7 +192,7 @@ START_TEST(goes_on_from_a_partial_file) {
     write_file("rest.csv.partial", text);
     sweep(GRID "--out rest.csv");
     expect_same_files("rest.csv", "whole.csv");
-    ck_assert(!exists("rest.csv.partial"));
+    ck_assert(!file_exists("rest.csv.partial"));
     free(whole);
     /* What stands there is taken, not computed again: the row holds what no cell would. */
     write_file("rest.csv.partial", SIGNATURE "2,1,4,1,100,42\n");
@@ -278,8 +211,8 @@ START_TEST(partial_files_of_something_else) {
         write_file("no.csv.partial", text[i]);
         expect_failure(
             1, "no.csv.partial: is of another sweep, not of 'tessera sweep " TS_VERSION " seed=0 steps=10 tasks=1'",
-            GRID "--out no.csv");
-        char *after = read_file("no.csv.partial");
+            "sweep " GRID "--out no.csv");
+        char *after = read_file("no.csv.partial", NULL);
         ck_assert_str_eq(after, text[i]);
         free(after);
     }
@@ -288,14 +221,14 @@ START_TEST(partial_files_of_something_else) {
         char line[100];
         snprintf(line, sizeof line, SIGNATURE "2,1,4,1,1,1\n%s", row[i]);
         write_file("no.csv.partial", line);
-        expect_failure(1, "no.csv.partial: row 3: not a row of a sweep", GRID "--out no.csv");
+        expect_failure(1, "no.csv.partial: row 3: not a row of a sweep", "sweep " GRID "--out no.csv");
     }
-    ck_assert(!exists("no.csv"));
+    ck_assert(!file_exists("no.csv"));
 }
 END_TEST
 
 static int lines_of(const char *name) {
-    char *text = read_file(name);
+    char *text = read_file(name, NULL);
     int lines = 0;
     for (const char *c = text; c != NULL && *c != '\0'; c++) lines += *c == '\n';
     free(text);
@@ -329,13 +262,14 @@ START_TEST(a_kill_loses_nothing_that_was_done) {
         int status;
         const pid_t child = start(LONG_GRID "--out killed.csv");
         wait_for_lines("killed.csv.partial", 1 + 40 * i);
-        if (i == 1) expect_failure(1, "killed.csv.partial: another sweep is writing it", LONG_GRID "--out killed.csv");
+        if (i == 1)
+            expect_failure(1, "killed.csv.partial: another sweep is writing it", "sweep " LONG_GRID "--out killed.csv");
         kill(child, SIGKILL);
         ck_assert_int_eq(waitpid(child, &status, 0), child);
         ck_assert_msg(WIFSIGNALED(status), "it ended before the kill");
         ck_assert_int_ge(lines_of("killed.csv.partial"), done);
         done = lines_of("killed.csv.partial");
-        ck_assert(!exists("killed.csv"));
+        ck_assert(!file_exists("killed.csv"));
     }
     sweep(LONG_GRID "--out killed.csv");
     expect_same_files("killed.csv", "unbroken.csv");
@@ -346,8 +280,8 @@ START_TEST(a_file_that_may_not_grow) {
     const int code =
         shell("sh -c 'ulimit -f 1; \"$TESSERA\" sweep " GRID "--threads 1 --out small.csv' >out.txt 2>err.txt");
     ck_assert_int_eq(code, 1);
-    expect_message("small.csv.partial: File too large");
-    ck_assert(!exists("small.csv"));
+    expect_failure_line("small.csv.partial: File too large");
+    ck_assert(!file_exists("small.csv"));
     sweep(GRID "--out small.csv");
     sweep(GRID "--out whole.csv");
     expect_same_files("small.csv", "whole.csv");
@@ -382,13 +316,13 @@ START_TEST(wrong_command_lines) {
         {"--out x.npy", "--out: x.npy: the name must end in .csv"},
     };
     for (size_t i = 0; i < sizeof list / sizeof list[0]; i++)
-        expect_failure(2, list[i][1], "--out wrong.csv %s", list[i][0]);
-    expect_failure(2, "where to? --out FILE.csv", "--clusters 5");
+        expect_failure(2, list[i][1], "sweep --out wrong.csv %s", list[i][0]);
+    expect_failure(2, "where to? --out FILE.csv", "sweep --clusters 5");
     ck_assert_int_eq(symlink("wrong.csv", "wrong.svg"), 0);
-    expect_failure(2, "both would write wrong.svg", "--out wrong.csv --plot wrong.svg");
-    expect_failure(1, "nowhere/x.csv: No such file", "--out nowhere/x.csv");
-    expect_failure(1, "nowhere/x.svg: No such file", "--out wrong.csv --plot nowhere/x.svg");
-    ck_assert(!exists("wrong.csv") && !exists("wrong.csv.partial"));
+    expect_failure(2, "both would write wrong.svg", "sweep --out wrong.csv --plot wrong.svg");
+    expect_failure(1, "nowhere/x.csv: No such file", "sweep --out nowhere/x.csv");
+    expect_failure(1, "nowhere/x.svg: No such file", "sweep --out wrong.csv --plot nowhere/x.svg");
+    ck_assert(!file_exists("wrong.csv") && !file_exists("wrong.csv.partial"));
 }
 END_TEST
 
@@ -428,22 +362,17 @@ START_TEST(pictures) {
     sweep(GRID "--out picture.csv --plot a.svg");
     sweep(GRID "--out picture.csv --plot b.svg --threads 1");
     expect_same_files("a.svg", "b.svg");
-    char *svg = read_file("a.svg");
+    char *svg = read_file("a.svg", NULL);
     ck_assert_ptr_nonnull(strstr(svg, "</svg>"));
     ck_assert_ptr_nonnull(strstr(svg, "gamma = 100"));
     free(svg);
     sweep("--clusters 1 --dimensions 1 --points 1 --scales 1 --gammas 1-7 --out picture.csv --plot c.png");
     sweep(GRID "--steps 0 --out picture.csv --plot c.pdf");
-    ck_assert(exists("c.png") && exists("c.pdf"));
+    ck_assert(file_exists("c.png") && file_exists("c.pdf"));
 }
 END_TEST
 
 int main(void) {
-    if (getenv("TESSERA") == NULL) {
-        fputs("test_sweep: TESSERA must be set\n", stderr);
-        return EXIT_FAILURE;
-    }
-    if (mkdtemp(folder) == NULL || chdir(folder) != 0) return EXIT_FAILURE;
     Suite *suite = suite_create("sweep");
     TCase *tests = tcase_create("sweep");
     tcase_set_timeout(tests, 0);
@@ -461,11 +390,5 @@ int main(void) {
     tcase_add_test(tests, report_and_json);
     tcase_add_test(tests, pictures);
     suite_add_tcase(suite, tests);
-    const int result = run_suite(suite);
-    char command[100];
-    snprintf(command, sizeof command, "rm -rf '%s'", folder);
-    if (chdir("/") != 0 || system(command) != 0) return EXIT_FAILURE;
-    free(out);
-    free(err);
-    return result;
+    return run_program_suite(suite);
 }

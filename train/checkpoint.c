@@ -228,7 +228,8 @@ static bool read_state(const ts_safetensors *file, ts_trainer *t, ts_error *erro
     if (ok && !json_is_integer(steps)) ok = refuse(error, "state.optimiser_steps is missing");
     if (ok) t->optimiser->steps = json_integer_value(steps);
     json_decref(object);
-    ok = ok && (t->step >= 0 && t->step <= t->options.steps && t->optimiser->steps >= 0 && t->schedule.rate >= 0 &&
+    ok = ok && (t->step >= 0 && t->step <= t->options.steps && t->optimiser->steps >= 0 && t->skipped >= 0 &&
+                t->skipped <= t->step && t->best_step >= 0 && t->best_step <= t->step && t->schedule.rate >= 0 &&
                 t->schedule.waited >= 0 && t->schedule.cooling >= 0);
     return ok || refuse(error, "state: a number is out of range");
 }

@@ -197,10 +197,10 @@ void ts_trainer_free(ts_trainer *t) {
  */
 
 static ts_status draw_task(const ts_train_options *o, int64_t step, int64_t task, ts_real *points, ts_error *error) {
-    const ts_task_spec spec = task_spec(o, task);
-    const uint64_t fixed = o->pool > 0 ? (uint64_t)((step * o->batch + task) % o->pool) : 0;
-    return ts_task_draw(&spec, o->seed, o->pool > 0 ? 0 : (uint32_t)step, o->pool > 0 ? fixed : (uint64_t)task, points,
-                        NULL, error);
+    /* a task of the pool is of one family, wherever in a step it stands */
+    const int64_t number = o->pool > 0 ? (step * o->batch + task) % o->pool : task;
+    const ts_task_spec spec = task_spec(o, number);
+    return ts_task_draw(&spec, o->seed, o->pool > 0 ? 0 : (uint32_t)step, (uint64_t)number, points, NULL, error);
 }
 
 /* One task there and back; its gradient goes to its slot. */

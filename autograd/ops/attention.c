@@ -4,9 +4,10 @@
  *     dq_i += gamma sum_j dS_ij k_j                    dk_j += gamma sum_i dS_ij q_i                    (dot)
  *     dq_i -= 2 gamma sum_j dS_ij (q_i - k_j)          dk_j += 2 gamma sum_i dS_ij (q_i - k_j)          (euclidean)
  *
- * Scores and weights, and the gradients from dS on, are attention_rows.c. */
+ * Scores and weights, and the gradients from dS on, are attention_rows.c; the fast path is kernels/fast_attention.h. */
 #include <string.h>
 
+#include "../kernels/fast_attention.h"
 #include "attention_rows.h"
 
 enum { MASK = 3 }; /* the input it is */
@@ -29,9 +30,49 @@ static ts_status shape(const ts_node *node, ts_shape *out) {
     return TS_OK;
 }
 
+/* ---- the fast path ------------------------------------------------------------------------------------------- */
+
+static ts_fast_attention fast_of(const ts_node *node) {
+    const ts_attention_rows a = rows_of(node);
+    const bool backward = node->out->grad != NULL;
+    return (ts_fast_attention){.batches = a.batches,
+                               .n = a.n,
+                               .m = a.m,
+                               .e = a.e,
+                               .f = a.f,
+                               .euclidean = a.spec->score == TS_SCORE_EUCLIDEAN,
+                               .gamma = a.spec->gamma,
+                               .dropout = a.spec->dropout,
+                               .rng = a.spec->dropout_rng,
+                               .q = node->in[0]->data,
+                               .k = node->in[1]->data,
+                               .v = node->in[2]->data,
+                               .y = node->out->data,
+                               .stats = node->saved,
+                               .wants_grad = a.wants_grad,
+                               .dy = node->out->grad,
+                               .dq = backward ? node->in[0]->grad : NULL,
+                               .dk = backward ? node->in[1]->grad : NULL,
+                               .dv = backward ? node->in[2]->grad : NULL};
+}
+
+static bool is_fast(const ts_node *node) {
+    const ts_attention_spec *spec = node->attr;
+    const bool meant = spec->fast && spec->simplex.map == &ts_softmax_map && node->n_in <= MASK;
+    if (!meant || !ts_fast_attention_takes(spec->gamma, spec->dropout)) return false;
+    const ts_attention_rows a = rows_of(node);
+    return a.batches > 0 && a.n > 0 && a.m > 0 && a.e > 0 && a.f > 0;
+}
+
+static size_t saved(const ts_node *node) {
+    return is_fast(node) ? 2 * (size_t)ts_rows(&node->out->shape) * sizeof(ts_real) : 0;
+}
+
 static size_t scratch(const ts_node *node) {
     const ts_attention_rows a = rows_of(node);
-    return ts_attention_scratch(&a);
+    if (!is_fast(node)) return ts_attention_scratch(&a);
+    const ts_fast_attention fast = fast_of(node);
+    return ts_fast_attention_scratch(&fast);
 }
 
 /* ---- forward ----------------------------------------------------------------------------------------------------- */
@@ -64,7 +105,7 @@ static void forward_row(const ts_node *node, const ts_attention_rows *a, const t
     for (int64_t c = 0; c < a->f; c++) y[c] = (ts_real)(w->sum[c] / row->z);
 }
 
-static void forward(const ts_node *node) {
+static void forward_exact(const ts_node *node) {
     const ts_attention_rows a = rows_of(node);
     const int64_t work = a.batches * a.n * a.m * (a.e + a.f);
 #pragma omp parallel for schedule(dynamic) if (work > TS_PARALLEL_CUTOFF)
@@ -78,6 +119,15 @@ static void forward(const ts_node *node) {
             forward_row(node, &a, &w, &row);
         }
     }
+}
+
+static void forward(const ts_node *node) {
+    if (!is_fast(node)) {
+        forward_exact(node);
+        return;
+    }
+    const ts_fast_attention fast = fast_of(node);
+    ts_fast_attention_forward(&fast, node->scratch);
 }
 
 /* ---- backward ---------------------------------------------------------------------------------------------------- */
@@ -115,13 +165,22 @@ static void backward_batch(const ts_node *node, const ts_attention_rows *a, cons
     }
 }
 
-static void backward(const ts_node *node) {
+static void backward_exact(const ts_node *node) {
     const ts_attention_rows a = rows_of(node);
 #pragma omp parallel for schedule(dynamic) if (a.batches > 1)
     for (int64_t batch = 0; batch < a.batches; batch++) {
         const ts_attention_workspace w = ts_attention_workspace_of(&a, node->scratch);
         backward_batch(node, &a, &w, batch);
     }
+}
+
+static void backward(const ts_node *node) {
+    if (!is_fast(node)) {
+        backward_exact(node);
+        return;
+    }
+    const ts_fast_attention fast = fast_of(node);
+    ts_fast_attention_backward(&fast, node->scratch);
 }
 
 /* ---- cases --------------------------------------------------------------------------------------------------- */
@@ -134,6 +193,11 @@ static void backward(const ts_node *node) {
             2,                                                                                                  \
             3                                                                                                   \
         }                                                                                                       \
+    }
+#define FAST(s, g, d)                                                                         \
+    &(const ts_attention_spec) {                                                              \
+        .score = TS_SCORE_##s, .simplex = {.map = &ts_softmax_map}, .gamma = g, .dropout = d, \
+        .dropout_rng = {1, 2, 3}, .fast = true                                                \
     }
 #define QKV(n, m, e, f) \
     { TS_DIMS(2, n, e), TS_DIMS(2, m, e), TS_DIMS(2, m, f) }
@@ -172,6 +236,24 @@ static const ts_op_case cases[] = {
      2,
      0,
      0},
+    {"fast dot", 3, QKV(3, 4, 5, 2), FAST(DOT, 0.5, 0), 0, 0, 0, 0},
+    {"fast euclidean", 3, QKV(3, 4, 5, 2), FAST(EUCLIDEAN, 0.3, 0), 0, 0, 0, 0},
+    {"fast, one of each", 3, QKV(1, 1, 1, 1), FAST(EUCLIDEAN, 1, 0), 0, 0, 0, 0},
+    {"fast, equal shapes", 3, QKV(9, 9, 3, 3), FAST(EUCLIDEAN, 0.3, 0), 0, 0, 0, 0},
+    {"fast, many rows", 3, QKV(53, 3, 2, 3), FAST(EUCLIDEAN, 0.3, 0), 0, 0, 0, 0},
+    {"fast, many keys", 3, QKV(2, 141, 3, 2), FAST(DOT, 1, 0), 0, 0, 0, 0},
+    {"fast, wide", 3, QKV(2, 3, 33, 19), FAST(EUCLIDEAN, 0.05, 0), 0, 0, 0, 0},
+    {"fast dropout", 3, QKV(3, 40, 5, 2), FAST(EUCLIDEAN, 0.3, 0.4), 0, 0, 0, 0},
+    {"fast dot dropout", 3, QKV(17, 9, 3, 4), FAST(DOT, 0.3, 0.1), 0, 0, 0, 0},
+    {"fast with a mask",
+     4,
+     {TS_DIMS(3, 2), TS_DIMS(4, 2), TS_DIMS(4, 2), TS_DIMS(3, 4)},
+     FAST(DOT, 1, 0),
+     0.5,
+     2,
+     0,
+     0},
+    {"fast, no keys", 3, QKV(3, 0, 2, 2), FAST(DOT, 1, 0), 0, 0, 0, 0},
     {"widths differ",
      3,
      {TS_DIMS(3, 2), TS_DIMS(4, 3), TS_DIMS(4, 2)},
@@ -226,6 +308,7 @@ const ts_op ts_op_attention = {.name = "attention",
                                .attr_size = sizeof(ts_attention_spec),
                                .constant_in = 1u << MASK,
                                .shape = shape,
+                               .saved = saved,
                                .scratch = scratch,
                                .forward = forward,
                                .backward = backward,

@@ -1,0 +1,225 @@
+/* `tessera train`, `--resume`, and `cluster --model`, as their users meet them: runs that are killed at random moments
+ * end in the same bytes as one that was not. */
+#include <fcntl.h>
+#include <math.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "../autograd/rng.h"
+#include "../io/table.h"
+#include "program.h"
+
+/* A problem small enough to train in a second or two. */
+#define SMALL "--n 40 --d 2 --k 3 --batch 6 --eval-every 10 --eval-batches 2 --checkpoint-every 10 --seed 3"
+
+START_TEST(a_run_and_its_files) {
+    ts_table metrics;
+    ts_io_error error;
+    json_t *report = tessera_json("train " SMALL " --steps 60 --out run");
+    ck_assert_int_eq(json_integer_value(json_object_get(report, "steps")), 60);
+    const double best = json_number_value(json_object_get(report, "best_relative"));
+    ck_assert(best > 0 && best < 100);
+    json_decref(report);
+    ck_assert(ts_table_read("run/metrics.csv", &(ts_table_options){TS_HEADER_YES, NULL, NULL}, &metrics, &error));
+    ck_assert(metrics.rows == 6 && metrics.cols == 6);
+    double least = INFINITY;
+    for (int64_t i = 0; i < 6; i++) {
+        ck_assert(metrics.values[6 * i] == 10 * (double)(i + 1));
+        least = fmin(least, metrics.values[6 * i + 3]);
+    }
+    ck_assert_double_eq(least, best);
+    ts_table_free(&metrics);
+    json_error_t json_error;
+    json_t *run = json_load_file("run/run.json", JSON_REJECT_DUPLICATES, &json_error);
+    ck_assert_msg(run != NULL, "%s", json_error.text);
+    ck_assert_int_eq(json_integer_value(json_object_get(run, "n")), 40);
+    ck_assert(json_is_string(json_object_get(run, "version")) && json_is_string(json_object_get(run, "host")));
+    json_decref(run);
+    ck_assert(file_exists("run/last.safetensors") && file_exists("run/best.safetensors"));
+    expect_failure(1, "run: there is a run in it already", "train " SMALL " --steps 60 --out run");
+    ck_assert_int_eq(tessera("train --resume run"), 0); /* it is at its end */
+    ck_assert_ptr_nonnull(strstr(out, "run: 60 steps"));
+}
+END_TEST
+
+START_TEST(threads_change_nothing) {
+    for (int t = 0; t < 3; t++)
+        json_decref(tessera_json("train " SMALL
+                                 " --steps 30 --unroll 3 --unroll-ramp .5 --log-loss --clip 1 --threads %d --out t%d",
+                                 (int[]){1, 2, 8}[t], t));
+    expect_same_files("t0/last.safetensors", "t1/last.safetensors");
+    expect_same_files("t0/last.safetensors", "t2/last.safetensors");
+    expect_same_files("t0/best.safetensors", "t2/best.safetensors");
+}
+END_TEST
+
+START_TEST(longer_by_resuming) {
+    json_decref(tessera_json("train " SMALL " --steps 50 --schedule constant --out whole"));
+    json_decref(tessera_json("train " SMALL " --steps 20 --schedule constant --out parts"));
+    json_decref(tessera_json("train --resume parts --steps 50"));
+    expect_same_files("whole/last.safetensors", "parts/last.safetensors");
+    expect_same_files("whole/best.safetensors", "parts/best.safetensors");
+    expect_failure(1, "parts: the run is at step 50 already", "train --resume parts --steps 40");
+}
+END_TEST
+
+static pid_t start(const char *const *words) {
+    const pid_t child = fork();
+    ck_assert_int_ge(child, 0);
+    if (child == 0) {
+        const int nothing = open("/dev/null", O_WRONLY);
+        dup2(nothing, STDOUT_FILENO);
+        dup2(nothing, STDERR_FILENO);
+        execv(getenv("TESSERA"), (char *const *)words);
+        _exit(127);
+    }
+    return child;
+}
+
+static void wait_milliseconds(int64_t milliseconds) {
+    nanosleep(&(struct timespec){milliseconds / 1000, milliseconds % 1000 * 1000000}, NULL);
+}
+
+/* Twenty kills, each at a random moment after the start or the last resume; then it may end. */
+START_TEST(kills_lose_nothing) {
+    const char *const begin[] = {"tessera",
+                                 "train",
+                                 "--n",
+                                 "40",
+                                 "--d",
+                                 "2",
+                                 "--k",
+                                 "3",
+                                 "--batch",
+                                 "6",
+                                 "--eval-every",
+                                 "10",
+                                 "--eval-batches",
+                                 "2",
+                                 "--checkpoint-every",
+                                 "10",
+                                 "--seed",
+                                 "3",
+                                 "--steps",
+                                 "150",
+                                 "--out",
+                                 "killed",
+                                 NULL};
+    const char *const again[] = {"tessera", "train", "--resume", "killed", NULL};
+    const ts_rng rng = {test_seed(), ts_rng_stream("kills"), 0};
+    int kills = 0;
+    json_decref(tessera_json("train " SMALL " --steps 150 --out unbroken"));
+    for (uint64_t i = 0; i < 20; i++) {
+        const bool begun = file_exists("killed/last.safetensors");
+        const pid_t child = start(begun ? again : begin);
+        wait_milliseconds(5 + ts_rng_below(rng, i, 300));
+        kill(child, SIGKILL);
+        int status;
+        ck_assert_int_eq(waitpid(child, &status, 0), child);
+        kills += WIFSIGNALED(status);
+    }
+    printf("%d kills, seed %" PRIu64 "\n", kills, test_seed());
+    ck_assert_int_gt(kills, 0);
+    if (!file_exists("killed/last.safetensors"))
+        json_decref(tessera_json("train " SMALL " --steps 150 --out killed"));
+    else
+        json_decref(tessera_json("train --resume killed"));
+    expect_same_files("unbroken/last.safetensors", "killed/last.safetensors");
+    expect_same_files("unbroken/best.safetensors", "killed/best.safetensors");
+}
+END_TEST
+
+/* Asked politely, it writes a checkpoint first. */
+START_TEST(a_request_to_end) {
+    const char *const words[] = {"tessera", "train", "--n", "64",  "--steps", "100000", "--out",
+                                 "asked",   "--d",   "2",   "--k", "3",       NULL};
+    const pid_t child = start(words);
+    int status = 0;
+    for (int i = 0; i < 200 && !file_exists("asked/run.json"); i++) wait_milliseconds(10);
+    wait_milliseconds(200);
+    kill(child, SIGTERM);
+    ck_assert_int_eq(waitpid(child, &status, 0), child);
+    ck_assert(WIFEXITED(status) && WEXITSTATUS(status) == 1);
+    ck_assert(file_exists("asked/last.safetensors"));
+}
+END_TEST
+
+START_TEST(wrong_command_lines) {
+    expect_failure(2, "where to? --out DIR", "train");
+    expect_failure(2, "--family: 'gauss' is none of", "train --out x --family normal,gauss");
+    expect_failure(2, "k", "train --out x --n 5 --k 6");
+    expect_failure(2, "dropout", "train --out x --dropout 1.5");
+    expect_failure(2, "unroll_ramp must be in [0,1]", "train --out x --unroll-ramp 2");
+    expect_failure(2, "--loss: 'hinge' is none of softmin|sparsemin", "train --out x --loss hinge");
+    expect_failure(2, "--scratch: 'dot' is none of", "train --out x --scratch dot");
+    expect_failure(2, "--clip: 'none' is not a finite number", "train --out x --clip none");
+    expect_failure(2, "the run has its options", "train --resume x --n 7");
+    expect_failure(2, "--resume says already", "train --resume x --out y");
+    expect_failure(2, "warmup", "train --out x --schedule cosine --warmup 20 --steps 10");
+    expect_failure(1, "No such file", "train --resume nowhere");
+    expect_failure(1, "not/there: No such file", "train --out not/there");
+    write_file("plain", "");
+    expect_failure(1, "plain", "train --out plain");
+    ck_assert(!file_exists("x"));
+}
+END_TEST
+
+START_TEST(damaged_runs) {
+    json_decref(tessera_json("train " SMALL " --steps 10 --out damaged"));
+    size_t length;
+    char *bytes = read_file("damaged/last.safetensors", &length);
+    FILE *file = fopen("damaged/last.safetensors", "wb");
+    fwrite(bytes, 1, length - 1, file);
+    fclose(file);
+    free(bytes);
+    expect_failure(1, "damaged/last.safetensors: ", "train --resume damaged --steps 20");
+}
+END_TEST
+
+START_TEST(a_model_clusters_a_file) {
+    json_error_t error;
+    json_decref(tessera_json("train --n 40 --d 2 --k 2 --batch 8 --steps 40 --eval-every 20 --out pair"));
+    ck_assert_int_eq(
+        tessera("cluster \"$TESSERA_DATA/faithful.csv\" --model pair/last.safetensors --scaling minmax --json"), 0);
+    json_t *report = json_loads(out, JSON_REJECT_DUPLICATES, &error);
+    ck_assert_msg(report != NULL, "%s", error.text);
+    ck_assert_int_eq(json_integer_value(json_object_get(report, "k")), 2);
+    const double objective = json_number_value(json_object_get(report, "objective"));
+    ck_assert(isfinite(objective) && objective > 0);
+    json_decref(report);
+    ck_assert_int_eq(
+        tessera("cluster \"$TESSERA_DATA/faithful.csv\" --model pair/last.safetensors --steps 3 --trajectory "
+                "t.npy --labels l.csv --centers c.csv"),
+        0);
+    ck_assert_ptr_nonnull(strstr(out, "learned clustering, as a transformer (onehot, trained for 40 steps)"));
+    expect_failure(1, "4 features, but pair/last.safetensors was trained on 2",
+                   "cluster \"$TESSERA_DATA/iris.csv\" --labels-column species --model pair/last.safetensors");
+    expect_failure(1, "k = 3, but pair/last.safetensors was trained on 2",
+                   "cluster \"$TESSERA_DATA/faithful.csv\" -k 3 --model pair/last.safetensors");
+    expect_failure(2, "--gamma: the file given by --model says it all",
+                   "cluster \"$TESSERA_DATA/faithful.csv\" --model pair/last.safetensors --gamma 2");
+    expect_failure(2, "a model wants points in [0,1]",
+                   "cluster \"$TESSERA_DATA/faithful.csv\" --model pair/last.safetensors --scaling standard");
+    expect_failure(1, "faithful.csv", "cluster \"$TESSERA_DATA/faithful.csv\" --model \"$TESSERA_DATA/faithful.csv\"");
+}
+END_TEST
+
+int main(void) {
+    Suite *suite = suite_create("training by the program");
+    TCase *tests = tcase_create("train");
+    tcase_set_timeout(tests, 0);
+    tcase_add_test(tests, a_run_and_its_files);
+    tcase_add_test(tests, threads_change_nothing);
+    tcase_add_test(tests, longer_by_resuming);
+    tcase_add_test(tests, kills_lose_nothing);
+    tcase_add_test(tests, a_request_to_end);
+    tcase_add_test(tests, wrong_command_lines);
+    tcase_add_test(tests, damaged_runs);
+    tcase_add_test(tests, a_model_clusters_a_file);
+    suite_add_tcase(suite, tests);
+    return run_program_suite(suite);
+}
