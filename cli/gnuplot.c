@@ -31,7 +31,7 @@ bool cli_gnuplot_found(void) {
 
 /* Runs gnuplot from script to picture; true if it ended well. */
 static bool spawn(FILE *script, FILE *picture) {
-    char name[] = "gnuplot", defaults[] = "-d", standard_input[] = "-";
+    char name[] = "gnuplot", defaults[] = "-d", standard_input[] = "/dev/stdin"; /* "-" is read a byte a call */
     char *const words[] = {name, defaults, standard_input, NULL};
     posix_spawn_file_actions_t actions;
     pid_t child;

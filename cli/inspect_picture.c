@@ -61,14 +61,14 @@ static void write_text(const cli_picture *p, const char *what, const char *text,
     fprintf(p->script, " %s textcolor rgb '#222222'\n", more);
 }
 
-static void write_lines(const cli_picture *p, const cli_picture_map *map) {
+static void write_lines(const cli_picture *p, const cli_picture_map *map, int64_t down, int64_t across) {
     static const char *const style = "nohead front lw 0.7 lc rgb '#777777'";
     for (int64_t i = 0; i < map->n_lines_x; i++) {
-        const double x = (double)map->lines_x[i] - 0.5;
+        const double x = (double)(map->lines_x[i] * across) - 0.5;
         fprintf(p->script, "set arrow from %.1f,graph 0 to %.1f,graph 1 %s\n", x, x, style);
     }
     for (int64_t i = 0; i < map->n_lines_y; i++) {
-        const double y = (double)map->lines_y[i] - 0.5;
+        const double y = (double)(map->lines_y[i] * down) - 0.5;
         fprintf(p->script, "set arrow from graph 0,first %.1f to graph 1,first %.1f %s\n", y, y, style);
     }
 }
@@ -98,13 +98,11 @@ void cli_picture_add(cli_picture *p, const cli_picture_map *map) {
     write_text(p, "title", map->title, "offset 0,-0.6");
     write_text(p, "xlabel", map->x_label, "offset 0,0.3 font ',10'");
     write_text(p, "ylabel", map->y_label, "offset 1.2,0 font ',10'");
-    write_lines(p, map);
+    write_lines(p, map, down, across);
     fprintf(p->script,
-            "set xrange [-0.5:%lld.5]\nset yrange [%lld.5:-0.5]\n"
-            "plot $map%d matrix using (($1+0.5)/%lld-0.5):(($2+0.5)/%lld-0.5):3 with image\n"
+            "set xrange [-0.5:%lld.5]\nset yrange [%lld.5:-0.5]\nplot $map%d matrix with image\n"
             "unset arrow\nunset label\nundefine $map%d\n",
-            (long long)map->columns - 1, (long long)map->rows - 1, p->maps, (long long)across, (long long)down,
-            p->maps);
+            (long long)(map->columns * across - 1), (long long)(map->rows * down - 1), p->maps, p->maps);
     p->maps++;
 }
 

@@ -285,6 +285,29 @@ static bool read_tensors(const ts_safetensors *file, const ts_trainer *t, ts_err
 
 /* ---- both ways --------------------------------------------------------------------------------------------------- */
 
+/* Before memory is taken for a model that the options claim: the file must hold a matrix of its width. */
+static bool width_fits(const ts_safetensors *file, const ts_train_options *o, ts_error *error) {
+    const ts_safetensor *matrix = ts_safetensors_find(file, "cross_points.value.weight");
+    if (ts_train_check(o, error) != TS_OK) return false;
+    const int64_t width = o->d + ts_scheme_width(o->scheme, o->k);
+    if (matrix == NULL) return refuse(error, "tensor 'cross_points.value.weight' is missing");
+    if (matrix->rank == 2 && matrix->dim[0] == width && matrix->dim[1] == width) return true;
+    char found[TS_SHAPE_TEXT];
+    ts_shape shape = {.rank = matrix->rank <= TS_MAX_RANK ? matrix->rank : TS_MAX_RANK};
+    for (int a = 0; a < shape.rank; a++) shape.dim[a] = matrix->dim[a];
+    return refuse(error, "tensor 'cross_points.value.weight' has the shape %s, the model has [%lld,%lld]",
+                  ts_shape_text(&shape, found), (long long)width, (long long)width);
+}
+
+/* What stands there for readers must be what is run. */
+static bool same_definition(const ts_safetensors *file, const ts_trainer *t, ts_error *error) {
+    const char *given = ts_safetensors_metadata(file, "definition");
+    char *own = ts_definition_to_json(&t->definition);
+    const bool same = own != NULL && given != NULL && strcmp(own, given) == 0;
+    free(own);
+    return same || refuse(error, "metadata 'definition' is not the model of its options");
+}
+
 static ts_trainer *trainer_of(const ts_safetensors *file, ts_error *error) {
     const char *format = ts_safetensors_metadata(file, "format");
     ts_train_options options;
@@ -292,10 +315,10 @@ static ts_trainer *trainer_of(const ts_safetensors *file, ts_error *error) {
         refuse(error, "not a checkpoint of tessera (metadata 'format' is not '%s')", FORMAT);
         return NULL;
     }
-    if (!read_options(file, &options, error)) return NULL;
+    if (!read_options(file, &options, error) || !width_fits(file, &options, error)) return NULL;
     ts_trainer *t = ts_trainer_create(&options, error);
     if (t == NULL) return NULL;
-    if (read_tensors(file, t, error) && read_state(file, t, error)) return t;
+    if (same_definition(file, t, error) && read_tensors(file, t, error) && read_state(file, t, error)) return t;
     ts_trainer_free(t);
     return NULL;
 }

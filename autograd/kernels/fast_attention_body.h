@@ -15,8 +15,7 @@
 enum {
     BLOCK_VECS = 48 * (int)sizeof(float) / SIMD_BYTES, /* 48 rows, in float */
     BLOCK_ROWS = BLOCK_VECS * LANES,
-    TILE_KEYS = 64,         /* forward: a tile of scores stays in the first cache */
-    BACKWARD_TILE_KEYS = 64 /* backward has two such tiles */
+    TILE_KEYS = 64 /* scores and slopes of so many keys stay in the first cache */
 };
 
 /* ---- workspace --------------------------------------------------------------------------------------------------- */
@@ -59,7 +58,7 @@ static void sizes(const ts_fast_attention *a, int64_t size[BUFFERS]) {
     size[MAXIMA] = size[SUMS] = BLOCK_ROWS;
     if (!a->wants_grad) return;
     size[DY_LANES] = a->f * BLOCK_ROWS;
-    size[SLOPES] = BACKWARD_TILE_KEYS * BLOCK_ROWS;
+    size[SLOPES] = TILE_KEYS * BLOCK_ROWS;
     size[MEANS] = BLOCK_ROWS;
     size[Q_ROWS] = k_width(a) * BLOCK_ROWS;
     size[DY_ROWS] = whole_vectors(a->f) * BLOCK_ROWS;
@@ -111,6 +110,15 @@ static void to_lanes(const ts_fast_attention *a, const block *b, const ts_real *
     if (b->rows == b->width) return;
     for (int64_t c = 0; c < cols; c++)
         for (int64_t r = b->rows; r < b->width; r++) lanes[c * b->width + r] = 0;
+}
+
+/* Back again, to rows of x, or added to them times a factor; row by row, for x is far from the processor and the lanes
+ * are near. `add` is a constant. */
+SIMD_INLINE void from_lanes(const ts_fast_attention *a, const block *b, const ts_real *lanes, int64_t cols, ts_real *x,
+                            const bool add, ts_real factor) {
+    x += (b->batch * a->n + b->first) * cols;
+    for (int64_t r = 0; r < b->rows; r += 4)
+        transpose(lanes + r, b->width, cols, b->rows - r < 4 ? b->rows - r : 4, x + r * cols, cols, add, factor);
 }
 
 static void pack_queries(const ts_fast_task *task, const block *b, ts_real *lanes) {
@@ -245,7 +253,7 @@ static void forward_end(const ts_fast_task *task, const block *b, const workspac
             vec_store(y, vec_load(y) * (inverse * task->kept_share));
         }
     }
-    transpose(lanes, b->width, a->f, b->rows, a->y + at * a->f, a->f, false, 1);
+    from_lanes(a, b, lanes, a->f, a->y, false, 1);
     if (a->stats == NULL) return;
     for (int64_t r = 0; r < b->rows; r++) {
         a->stats[2 * (at + r)] = w->buffer[MAXIMA][r];
@@ -402,12 +410,12 @@ static void backward_block(const ts_fast_task *task, const workspace *w, int64_t
     if (want.dk) pack_query_rows(task, &b, w->buffer[Q_ROWS]);
     ts_real *lanes = w->buffer[SUM_LANES];
     if (want.dq) memset(lanes, 0, (size_t)(a->e * b.width) * sizeof *lanes);
-    for (int64_t j = first; j < end; j += BACKWARD_TILE_KEYS) {
-        const int64_t keys = end - j < BACKWARD_TILE_KEYS ? end - j : BACKWARD_TILE_KEYS;
+    for (int64_t j = first; j < end; j += TILE_KEYS) {
+        const int64_t keys = end - j < TILE_KEYS ? end - j : TILE_KEYS;
         backward_tile(task, &b, w, j, j - first, keys, want);
     }
     if (!want.dq) return;
-    transpose(lanes, b.width, a->e, b.rows, a->dq + (batch * a->n + b.first) * a->e, a->e, true, task->grad_scale);
+    from_lanes(a, &b, lanes, a->e, a->dq, true, task->grad_scale);
 }
 
 /* From the sums of a chunk to dk and dv. */

@@ -84,7 +84,9 @@ typedef void (*tile_function)(const product *p, int64_t i, int64_t j);
 TILE_OF(1, 1)
 TILE_OF(2, 1)
 TILE_OF(3, 1)
-TILE_OF(4, 1) TILE_OF(1, 2) TILE_OF(2, 2) TILE_OF(3, 2) TILE_OF(4, 2)
+TILE_OF(4, 1)
+TILE_OF(1, 2)
+TILE_OF(2, 2) TILE_OF(3, 2) TILE_OF(4, 2)
 #if SIMD_BYTES >= 32
     TILE_OF(5, 1) TILE_OF(6, 1) TILE_OF(5, 2) TILE_OF(6, 2)
 #endif
