@@ -10,10 +10,10 @@ int main(void) {
     ts_train_options options = ts_train_defaults();
     options.n = 64; /* points of a task, their coordinates, clusters */
     options.d = 2;
-    options.k = 3;
+    options.k = 2;
     options.batch = 16;
-    options.steps = 400;
-    options.eval_every = 100;
+    options.steps = 800;
+    options.eval_every = 200;
     options.seed = 1;
 
     ts_error error = {.status = TS_OK};

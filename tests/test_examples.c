@@ -56,6 +56,18 @@ START_TEST(kmeans_transformer) {
 }
 END_TEST
 
+START_TEST(train) {
+    run("05_train");
+    expect("240 parameters");
+    double first = 0, last = 0;
+    const char *a = strstr(output, "step 200: "), *b = strstr(output, "step 800: ");
+    ck_assert(a != NULL && b != NULL);
+    ck_assert_int_eq(sscanf(a, "step 200: loss %*f, objective relative to a step of Lloyd's %lf", &first), 1);
+    ck_assert_int_eq(sscanf(b, "step 800: loss %*f, objective relative to a step of Lloyd's %lf", &last), 1);
+    ck_assert(last < first && last < 1); /* better than a step of Lloyd's */
+}
+END_TEST
+
 int main(void) {
     Suite *suite = suite_create("examples");
     TCase *tests = tcase_create("all");
@@ -64,6 +76,7 @@ int main(void) {
     tcase_add_test(tests, fit);
     tcase_add_test(tests, own_op);
     tcase_add_test(tests, kmeans_transformer);
+    tcase_add_test(tests, train);
     suite_add_tcase(suite, tests);
     return run_suite(suite);
 }

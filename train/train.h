@@ -1,10 +1,13 @@
-/* train.h: training of clustering transformers: tasks, losses, optimisers, the loop and its checkpoints.
- *
- * Nothing is here yet; models can be trained today with the engine alone, as examples/02_fit.c shows. The folder stands
- * so that the order of dependencies, autograd -> layers -> models -> train -> cli, is whole. */
+/* train.h: all of training: tasks, losses, optimisers, schedules, the trainer, evaluation. (Checkpoints, which need
+ * jansson, are in checkpoint.h.) */
 #ifndef TS_TRAIN_H
 #define TS_TRAIN_H
 
-#include "../models/transformer.h"
+#include "evaluation.h"
+#include "loss.h"
+#include "optimiser.h"
+#include "schedule.h"
+#include "tasks.h"
+#include "trainer.h"
 
 #endif
