@@ -74,6 +74,7 @@ static double peak(int64_t times, float *out) {
 static double limit(int threads) {
     const int64_t times = 1 << 18;
     double work = 0;
+    (void)threads; /* without OpenMP there is one */
     const double start = now();
 #pragma omp parallel num_threads(threads) reduction(+ : work)
     {

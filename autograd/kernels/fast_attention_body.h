@@ -173,7 +173,7 @@ static void find_centre(const ts_fast_attention *a, const ts_real *k, ts_real *c
 
 static void prepare(const ts_fast_task *task, int64_t batch) {
     const ts_fast_attention *a = task->a;
-    const int64_t tail = a->e / LANES * LANES; /* the vector from there on ends in the next key: cut off by `own` */
+    const int64_t tail = a->e / LANES * LANES; /* the vector from there on ends in the next keys: `own` cuts it off */
     vec_int own;
     for (int l = 0; l < LANES; l++) own[l] = tail + l < a->e ? -1 : 0;
     const ts_real *k = a->k + batch * a->m * a->e;
@@ -181,11 +181,15 @@ static void prepare(const ts_fast_task *task, int64_t batch) {
     find_centre(a, k, task->centre);
     for (int64_t c = a->e; c < task->key_step; c++) task->centre[c] = 0;
     for (int64_t j = 0; j < a->m; j++, k += a->e, x += task->key_step) {
+        const ts_real *from = k;
         vec sums = {0};
-        if (j == a->m - 1) k = memcpy(x, k, (size_t)a->e * sizeof *x); /* no key follows the last */
+        if ((a->m - j) * a->e < tail + LANES) { /* no key may follow */
+            memcpy(x, k, (size_t)a->e * sizeof *x);
+            from = x;
+        }
         for (int64_t c = 0; c < task->key_step; c += LANES) {
             vec d = {0};
-            if (c < a->e) d = vec_load(k + c) - vec_load(task->centre + c);
+            if (c < a->e) d = vec_load(from + c) - vec_load(task->centre + c);
             if (c == tail) d = vec_where(own, d);
             vec_store(x + c, d);
             sums += d * d;
@@ -414,8 +418,7 @@ static void backward_block(const ts_fast_task *task, const workspace *w, int64_t
         const int64_t keys = end - j < TILE_KEYS ? end - j : TILE_KEYS;
         backward_tile(task, &b, w, j, j - first, keys, want);
     }
-    if (!want.dq) return;
-    from_lanes(a, &b, lanes, a->e, a->dq, true, task->grad_scale);
+    if (want.dq) from_lanes(a, &b, lanes, a->e, a->dq, true, task->grad_scale);
 }
 
 /* From the sums of a chunk to dk and dv. */

@@ -12,10 +12,13 @@
 /* As many accumulators as registers allow beside a row of the right factor and a number of the left. */
 #if SIMD_BYTES == 64
 enum { TILE_ROWS = 8, TILE_VECS = 3 };
+#define TILE_EACH_SIZE(X, v) X(1, v) X(2, v) X(3, v) X(4, v) X(5, v) X(6, v) X(7, v) X(8, v)
 #elif SIMD_BYTES == 32
 enum { TILE_ROWS = 6, TILE_VECS = 2 };
+#define TILE_EACH_SIZE(X, v) X(1, v) X(2, v) X(3, v) X(4, v) X(5, v) X(6, v)
 #else
 enum { TILE_ROWS = 4, TILE_VECS = 2 };
+#define TILE_EACH_SIZE(X, v) X(1, v) X(2, v) X(3, v) X(4, v)
 #endif
 
 /* c[i][j] = start[i] + sum_l a[i][l] b[l][j], or with `add` that is added to c. */
@@ -81,30 +84,22 @@ typedef void (*tile_function)(const product *p, int64_t i, int64_t j);
     static void tile_##r##_##v(const product *p, int64_t i, int64_t j) { \
         tile(p, i, j, r, v);                                             \
     }
-TILE_OF(1, 1)
-TILE_OF(2, 1)
-TILE_OF(3, 1)
-TILE_OF(4, 1)
-TILE_OF(1, 2)
-TILE_OF(2, 2) TILE_OF(3, 2) TILE_OF(4, 2)
-#if SIMD_BYTES >= 32
-    TILE_OF(5, 1) TILE_OF(6, 1) TILE_OF(5, 2) TILE_OF(6, 2)
+#define TILE_ENTRY(r, v) tile_##r##_##v,
+
+/* clang-format off */
+TILE_EACH_SIZE(TILE_OF, 1)
+TILE_EACH_SIZE(TILE_OF, 2)
+#if SIMD_BYTES == 64
+TILE_EACH_SIZE(TILE_OF, 3)
 #endif
-#if SIMD_BYTES >= 64
-        TILE_OF(7, 1) TILE_OF(8, 1) TILE_OF(7, 2) TILE_OF(8, 2) TILE_OF(1, 3) TILE_OF(2, 3) TILE_OF(3, 3) TILE_OF(4, 3)
-            TILE_OF(5, 3) TILE_OF(6, 3) TILE_OF(7, 3)
-                TILE_OF(8, 3) static const tile_function tiles[TILE_VECS][TILE_ROWS] = {
-                    {tile_1_1, tile_2_1, tile_3_1, tile_4_1, tile_5_1, tile_6_1, tile_7_1, tile_8_1},
-                    {tile_1_2, tile_2_2, tile_3_2, tile_4_2, tile_5_2, tile_6_2, tile_7_2, tile_8_2},
-                    {tile_1_3, tile_2_3, tile_3_3, tile_4_3, tile_5_3, tile_6_3, tile_7_3, tile_8_3}};
-#elif SIMD_BYTES == 32
-    static const tile_function tiles[TILE_VECS][TILE_ROWS] = {
-        {tile_1_1, tile_2_1, tile_3_1, tile_4_1, tile_5_1, tile_6_1},
-        {tile_1_2, tile_2_2, tile_3_2, tile_4_2, tile_5_2, tile_6_2}};
-#else
-    static const tile_function tiles[TILE_VECS][TILE_ROWS] = {{tile_1_1, tile_2_1, tile_3_1, tile_4_1},
-                                                              {tile_1_2, tile_2_2, tile_3_2, tile_4_2}};
+static const tile_function tiles[TILE_VECS][TILE_ROWS] = {
+    {TILE_EACH_SIZE(TILE_ENTRY, 1)},
+    {TILE_EACH_SIZE(TILE_ENTRY, 2)},
+#if SIMD_BYTES == 64
+    {TILE_EACH_SIZE(TILE_ENTRY, 3)},
 #endif
+};
+/* clang-format on */
 
 /* Rows and vectors are cut into tiles of nearly equal sizes: 42 rows are six tiles of seven, not five of eight and one
  * of two, which would leave the multipliers waiting. */
