@@ -115,16 +115,16 @@ typedef struct ts_attention_spec {
  * Nothing is saved: the backward pass computes the scores again. Workspace: a strip of score rows a thread.
  *
  * spec->fast, for training: with the softmax and no mask, all is computed in ts_real, tile by tile, in about a fiftieth
- * of the time; other maps and masks are computed as without it. A score is then off by a few eps gamma r^2, r the largest
- * distance of a query or key from the mean key (by a few eps gamma |q| |k| for dot products); dropout has draws of its
- * own; two numbers a row are saved, the workspace is linear in n and m. More in kernels/fast_attention.h. */
+ * of the time; other maps and masks are computed as without it. A score is then off by a few eps gamma r^2, r the
+ * largest distance of a query or key from the mean key (by a few eps gamma |q| |k| for dot products); dropout has draws
+ * of its own; two numbers a row are saved, the workspace is linear in n and m. More in kernels/fast_attention.h. */
 ts_tensor *ts_attention(ts_tape *tape, ts_tensor *q, ts_tensor *k, ts_tensor *v, ts_tensor *mask,
                         const ts_attention_spec *spec);
 /* q [..,n,e], k [..,m,e] -> [..,n,m]: the weights P that ts_attention takes its averages with, same random draws and
- * all, in memory n m. They are those before dropout: spec->dropout is checked and not used, nor is spec->fast. Entries that the mask
- * excludes are exactly 0, a row with none left is zeros. dS_i = (dP_i/dS_i)^T dP_i (simplex.h), and from there
- * dq_i += gamma sum_j dS_ij k_j, dk_j += gamma sum_i dS_ij q_i (dot), or with d_ij = q_i - k_j
- * dq_i -= 2 gamma sum_j dS_ij d_ij, dk_j += 2 gamma sum_i dS_ij d_ij (euclidean). Nothing is saved. */
+ * all, in memory n m. They are those before dropout: spec->dropout is checked and not used, nor is spec->fast. Entries
+ * that the mask excludes are exactly 0, a row with none left is zeros. dS_i = (dP_i/dS_i)^T dP_i (simplex.h), and from
+ * there dq_i += gamma sum_j dS_ij k_j, dk_j += gamma sum_i dS_ij q_i (dot), or with d_ij = q_i - k_j dq_i -= 2 gamma
+ * sum_j dS_ij d_ij, dk_j += 2 gamma sum_i dS_ij d_ij (euclidean). Nothing is saved. */
 ts_tensor *ts_attention_weights(ts_tape *tape, ts_tensor *q, ts_tensor *k, ts_tensor *mask,
                                 const ts_attention_spec *spec);
 
