@@ -307,6 +307,10 @@ int cli_cluster_job_print_arch(const cli_cluster_options *options) {
         if (status == CLI_DONE) status = complete_model(&job, &run);
     }
     ts_definition_change_unit(&job.model.definition, 1 / job.model.unit); /* as it would stand in a file */
+    ts_error range = {.status = TS_OK};
+    if (status == CLI_DONE && options->file != NULL &&
+        ts_definition_check(&job.model.definition, job.d, job.k, &range) != TS_OK)
+        status = cli_fail(CLI_FAILED, "%s: in the unit of the file, %s", options->file, range.text);
     char *text = status == CLI_DONE ? ts_definition_to_json(&job.model.definition) : NULL;
     if (status == CLI_DONE && text == NULL) status = cli_fail(CLI_FAILED, "out of memory");
     if (text != NULL) fputs(text, stdout);

@@ -82,7 +82,7 @@ int cli_cluster_model_complete(const cli_cluster_options *o, const ts_problem *p
     m->chose_gamma = cli_cluster_model_waits(m);
     if (m->chose_gamma)
         m->settings.gamma = gamma;
-    else if (!m->directions)
+    else if (!m->directions && isfinite(m->settings.gamma))
         m->settings.gamma *= unit * unit;
     if (isnan(m->settings.gamma)) return cli_fail(CLI_FAILED, "%s: out of memory", o->file);
     if (o->gamma > 0 && (!(m->settings.gamma > 0) || (isfinite(o->gamma) && !(m->settings.gamma < 1e300))))
@@ -95,7 +95,8 @@ double cli_cluster_model_gamma(const cli_cluster_model *m) {
     if (m->variant == NULL || m->variant->gamma == TS_GAMMA_NONE || !(m->settings.gamma > 0) ||
         isinf(m->settings.gamma) || (m->variant->trims && m->settings.trim >= 0))
         return 0;
-    return m->directions ? m->settings.gamma : m->settings.gamma / (m->unit * m->unit);
+    const double gamma = m->directions ? m->settings.gamma : m->settings.gamma / (m->unit * m->unit);
+    return isfinite(gamma) ? gamma : 0; /* beyond the range of numbers for values of this size */
 }
 
 const char *cli_cluster_model_title(const cli_cluster_model *m) {

@@ -79,6 +79,8 @@ static int check_options(const graph_options *o) {
         if (of_constructions[i].given || o->learned)
             return cli_fail(CLI_WRONG_USE, "--%s: the file given by --arch says it all",
                             o->learned ? "learned" : of_constructions[i].name);
+    if (o->arch != NULL && o->out != NULL && ts_output_same(o->arch, o->out))
+        return cli_fail(CLI_WRONG_USE, "--out: %s is read by this command", o->out);
     if (o->k > o->n)
         return cli_fail(CLI_WRONG_USE, "--k: %lld clusters of only %lld points", (long long)o->k, (long long)o->n);
     if (o->algorithm != NULL && ts_variant_by_name(o->algorithm) == NULL)

@@ -182,17 +182,19 @@ int64_t ts_circuit_onehot_rows(const ts_circuit *c) {
 /* ---- steps --------------------------------------------------------------------------------------------------- */
 
 /* Reads labels from the new tokens, keeps the new codes, and says whether the assignments are those of before. */
-static bool read_assignments(ts_circuit *c, const ts_real *tokens) {
+static bool read_assignments(ts_circuit *c, const ts_real *tokens, bool *finite) {
     const int64_t d = c->model.d, width = c->model.c, e = c->model.e, n = c->problem.n;
-    bool same = true;
-#pragma omp parallel for reduction(&& : same) if (n > 4096)
+    bool same = true, numbers = true;
+#pragma omp parallel for reduction(&& : same, numbers) if (n > 4096)
     for (int64_t i = 0; i < n; i++) {
         const ts_real *now = tokens + i * e + d;
         ts_real *before = c->points + i * e + d;
+        for (int64_t l = 0; l < width; l++) numbers = numbers && isfinite(now[l]);
         for (int64_t l = 0; l < width; l++) same = same && fabs((double)now[l] - (double)before[l]) <= c->same_weight;
         memcpy(before, now, (size_t)width * sizeof *now);
         c->state.labels[i] = ts_transformer_decode(&c->model, tokens + i * e);
     }
+    *finite = numbers;
     return same;
 }
 
@@ -205,7 +207,12 @@ static ts_tensor *assign(ts_circuit *c, ts_tensor **points, bool *same) {
     *points = ts_borrow(c->tape, TS_SHAPE(c->problem.n, c->model.e), c->points);
     const ts_tensor *assigned = ts_transformer_assign(&c->model, c->tape, *points, centers, (uint32_t)c->state.steps);
     if (ts_tape_status(c->tape) != TS_OK) return NULL;
-    *same = read_assignments(c, assigned->data);
+    bool finite = true;
+    *same = read_assignments(c, assigned->data, &finite);
+    if (!finite) {
+        ts_fail(c->tape, TS_ERROR_VALUE, "the points' weights are not finite: their scores overflow");
+        return NULL;
+    }
     if (c->medoids) {
         ts_circuit_pin_medoids(c);
         ts_circuit_remember_medoids(c);

@@ -133,8 +133,8 @@ ts_place ts_range_place(const ts_range *range, ts_scheme scheme, int64_t d, int6
  * between ranges of different widths, queries and keys that never meet. */
 ts_status ts_definition_check(const ts_definition *definition, int64_t d, int64_t k, ts_error *error);
 
-/* The block with its gamma multiplied by factor^2 where it scores data coordinates: scores in a unit `factor` times as
- * large. */
+/* Multiplies gamma by factor^2 in blocks that score data coordinates, where that changes weights: for data in a unit
+ * `factor` times as large. */
 void ts_definition_change_unit(ts_definition *definition, double factor);
 
 #endif

@@ -249,7 +249,8 @@ static double tie_bound(const ts_verify_case *c, const verify_problem *p) {
     const double gamma = isfinite(c->settings.gamma) ? c->settings.gamma : 0;
     const double farthest = c->variant->unit_length ? 1 : p->farthest;
     double bound = 0;
-    if (uses_soft_codes(c)) return 64 * (double)p->problem.k * (EPS + DBL_EPSILON * gamma * farthest);
+    const double score_eps = c->variant->unit_length ? EPS : DBL_EPSILON;
+    if (uses_soft_codes(c)) return 64 * (double)p->problem.k * (EPS + score_eps * gamma * farthest);
     if (uses_norms(c)) bound += norm_error(p);
     if (c->variant->unit_length) bound += 16 * EPS;
     if (!is_hard(c) && c->variant->update == NULL)

@@ -199,6 +199,24 @@ START_TEST(definitions_go_out_and_come_back) {
 }
 END_TEST
 
+/* Squares of such values vanish; results are still told in their unit, and nothing infinite is printed. */
+START_TEST(very_small_data) {
+    static const char *const algorithms[] = {"lloyd", "soft", "fuzzy", "trimmed", "kmedoids", "spherical"};
+    write_file("small.csv", "0,1e-200\n1e-200,0\n5e-200,3e-200\n5e-200,4e-200\n");
+    for (size_t a = 0; a < sizeof algorithms / sizeof *algorithms; a++) {
+        json_t *r = tessera_json("cluster small.csv -k 2 --init gonzalez --algorithm %s", algorithms[a]);
+        ck_assert_ptr_null(strstr(out, "inf"));
+        ck_assert(label(r, 0) != label(r, 2) || label(r, 0) == -1 || a == 3);
+        json_decref(r);
+    }
+    ck_assert_int_eq(tessera("cluster small.csv -k 2 --print-arch"), 0);
+    ck_assert_ptr_nonnull(strstr(out, "\"simplex\": \"argmax\", \"gamma\": 1,"));
+    expect_failure(1, "in the unit of the file, cross_points: gamma must be",
+                   "cluster small.csv -k 2 --print-arch "
+                   "--algorithm soft");
+}
+END_TEST
+
 START_TEST(wrong_definitions) {
     write_file("six.csv", "1,2\n1,4\n1,1\n4,2\n4,4\n4,1\n");
     ck_assert_int_eq(tessera("cluster --print-arch"), 0);
@@ -211,6 +229,7 @@ START_TEST(wrong_definitions) {
         {"\"name\"", "\"nom\"", "bad.json: unknown key 'nom'"},
         {"\"value\": \"code\"", "\"value\": \"norm\"", "tokens of scheme onehot have no norm"},
         {"\"value\": \"code\"", "\"value\": \"learned\"", "learned projections need a trained model"},
+        {"\"simplex\": \"argmax\"", "\"simplex\": \"linear\"", "linear needs scores of 0 or more"},
         {"{", "[", "bad.json: line "}};
     for (size_t i = 0; i < sizeof change / sizeof *change; i++) {
         const char *at = strstr(good, change[i][0]);
@@ -268,6 +287,7 @@ START_TEST(verify) {
         if (first == NULL) first = strdup(out);
     }
     free(first);
+    ck_assert_int_eq(tessera("verify --quick --seed 135 --quiet"), 0); /* mixed codes as near to each other as can be */
     expect_failure(2, "verify takes options only", "verify quick");
 }
 END_TEST
@@ -283,6 +303,7 @@ int main(void) {
     tcase_add_test(tests, medoids_are_rows);
     tcase_add_test(tests, weights_of_soft_algorithms);
     tcase_add_test(tests, definitions_go_out_and_come_back);
+    tcase_add_test(tests, very_small_data);
     tcase_add_test(tests, wrong_definitions);
     tcase_add_test(tests, threads_change_nothing);
     tcase_add_test(tests, verify);

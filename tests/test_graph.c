@@ -213,6 +213,11 @@ START_TEST(wrong_command_lines) {
     expect_failure(2, "takes options only", "graph lloyd");
     ck_assert_int_eq(graph("--help"), 0);
     expect("--learned");
+    ck_assert_int_eq(tessera("cluster --print-arch"), 0);
+    write_file("own.json", out);
+    expect_failure(2, "own.json is read by this command", "graph --arch own.json --out own.json");
+    expect_failure(2, "the file given by --arch says it all", "graph --arch own.json --learned");
+    ck_assert_int_eq(graph("--arch own.json"), 0);
 }
 END_TEST
 
