@@ -6,14 +6,14 @@
  * meets a tile of keys at a time, with a running maximum and sum; two numbers a row are kept for the backward pass,
  * which computes the weights again.
  *
- * Bounds. Squared distances are 2 q.k - ||k||^2 about the mean key c (||q||^2 cancels in the softmax), so a score is
- * off by a few eps gamma r^2, where r is the largest distance of a query or key from c: an offset common to all costs
- * nothing, an outlier does. Dot products are off by a few eps gamma |q| |k|. A weight is off by as much, relatively;
- * weights below 2^-126 of the largest are 0.
+ * Bounds. Squared distances are 2 q.k - ||k||^2 about a point c near the mean key (||q||^2 cancels in the softmax): a
+ * score is off by a few eps gamma r^2, where r is the largest distance of a query or key from c. An offset common to
+ * all costs nothing, an outlier does. Dot products are off by a few eps gamma |q| |k|. A weight is off by as much,
+ * relatively; weights below 2^-126 of the largest are 0.
  *
  * What is not finite. NaN anywhere in a row's query, in any key or in any value makes the row NaN. A score of -inf has
- * weight 0, a row with nothing else is zeros without gradient. Scores of +inf, and infinite coordinates of Euclidean
- * attention, give NaN.
+ * weight 0, a row with nothing else is zeros without gradient. A score of +inf gives NaN, and so may infinite
+ * coordinates in Euclidean attention.
  *
  * The same bits at any number of threads; not on every processor, where registers and fused operations differ. */
 #ifndef TS_FAST_ATTENTION_H
