@@ -144,6 +144,12 @@ START_TEST(medoids_are_rows) {
         ck_assert_double_eq(center(r, 0, 0), 1); /* 2 costs as much: the lower row */
         json_decref(r);
     }
+    write_file("five.csv", "0\n0\n0\n10\n20\n"); /* the three zeros count three times: not 10, which costs 40 */
+    for (int seed = 0; seed < 5; seed++) {
+        r = tessera_json("cluster five.csv -k 1 --algorithm kmedoids --gamma .01 --seed %d", seed);
+        ck_assert(number(r, "objective") == 30 && center(r, 0, 0) == 0);
+        json_decref(r);
+    }
 }
 END_TEST
 
