@@ -6,6 +6,7 @@
 
 #include "../models/circuit.h"
 #include "../models/learner.h"
+#include "../models/nearest.h"
 #include "../models/scores.h"
 #include "cluster_job.h"
 #include "message.h"
@@ -134,16 +135,8 @@ static bool label_nearest(const cli_cluster_job *job, const ts_real *centers, in
     bool changed = false;
 #pragma omp parallel for reduction(|| : changed) if (n * k * d > 16384)
     for (int64_t i = 0; i < n; i++) {
-        int64_t nearest = 0;
-        double least = INFINITY;
-        for (int64_t j = 0; j < k; j++) {
-            double sum = 0;
-            for (int64_t a = 0; a < d; a++) {
-                const double difference = (double)job->points[i * d + a] - (double)centers[j * d + a];
-                sum += difference * difference;
-            }
-            if (sum < least) least = sum, nearest = j;
-        }
+        int64_t nearest;
+        ts_nearest(d, k, job->points + i * d, centers, &nearest);
         changed = changed || labels[i] != nearest;
         labels[i] = nearest;
     }

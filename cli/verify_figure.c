@@ -5,7 +5,7 @@
 
 #include "../models/circuit.h"
 #include "../models/plain.h"
-#include "../train/tasks.h"
+#include "../train/evaluation.h"
 
 enum { DIMS = 2, CLUSTERS = 5 };
 static const double GAMMA = 1e4, SCALE = 5;
@@ -14,23 +14,6 @@ typedef struct pair {
     ts_circuit *circuit;
     ts_plain *plain;
 } pair;
-
-static double log_objective(const ts_real *points, const ts_real *centers) {
-    double sum = 0;
-    for (int64_t i = 0; i < CLI_FIGURE_POINTS; i++) {
-        double least = INFINITY;
-        for (int64_t j = 0; j < CLUSTERS; j++) {
-            double distance = 0;
-            for (int64_t a = 0; a < DIMS; a++) {
-                const double difference = (double)points[i * DIMS + a] - (double)centers[j * DIMS + a];
-                distance += difference * difference;
-            }
-            least = fmin(least, distance);
-        }
-        sum += least;
-    }
-    return log(sum);
-}
 
 static ts_status start(const ts_problem *problem, const char *scheme, pair *p, ts_error *error) {
     const ts_variant *lloyd = ts_variant_by_name("lloyd");
@@ -48,8 +31,10 @@ static ts_status follow(const ts_problem *problem, const pair *p, cli_figure *f,
     for (int t = 0; t <= CLI_FIGURE_STEPS; t++) {
         if (t > 0 && (ts_circuit_step(p->circuit, error) != TS_OK || ts_plain_step(p->plain, error) != TS_OK))
             return error->status;
-        f->circuit[t] = log_objective(problem->points, ts_circuit_state(p->circuit)->centers);
-        f->lloyd[t] = log_objective(problem->points, ts_plain_state(p->plain)->centers);
+        f->circuit[t] = ts_log_objective(problem->n, problem->d, problem->k, problem->points,
+                                         ts_circuit_state(p->circuit)->centers);
+        f->lloyd[t] =
+            ts_log_objective(problem->n, problem->d, problem->k, problem->points, ts_plain_state(p->plain)->centers);
         const double difference = fabs(f->circuit[t] - f->lloyd[t]);
         if (!(difference <= f->difference)) f->difference = difference;
     }

@@ -3,6 +3,8 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "nearest.h"
+
 enum { BLOCK = 4096 };
 
 double ts_objective(int64_t n, int64_t d, const ts_real *points, const ts_real *centers, const int64_t *labels) {
@@ -34,17 +36,7 @@ double ts_trimmed_objective(int64_t n, int64_t d, int64_t k, const ts_real *poin
     double *nearest = malloc((size_t)(n + 1) * sizeof *nearest), total = 0;
     if (nearest == NULL) return NAN;
 #pragma omp parallel for if (n * k * d > 16384)
-    for (int64_t i = 0; i < n; i++) {
-        nearest[i] = INFINITY;
-        for (int64_t j = 0; j < k; j++) {
-            double sum = 0;
-            for (int64_t a = 0; a < d; a++) {
-                const double difference = (double)points[i * d + a] - (double)centers[j * d + a];
-                sum += difference * difference;
-            }
-            nearest[i] = fmin(nearest[i], sum);
-        }
-    }
+    for (int64_t i = 0; i < n; i++) nearest[i] = ts_nearest(d, k, points + i * d, centers, NULL);
     qsort(nearest, (size_t)n, sizeof *nearest, compare_doubles);
     for (int64_t i = 0; i < n - (int64_t)floor(share * (double)n); i++) total += nearest[i];
     free(nearest);

@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "nearest.h"
+
 /* ---- the table --------------------------------------------------------------------------------------------------- */
 
 const ts_variant ts_variants[] = {{.name = "lloyd",
@@ -241,17 +243,7 @@ double ts_variant_gamma(const ts_variant *v, const ts_problem *p) {
     double *nearest = malloc((size_t)p->n * sizeof *nearest), mean = 0;
     if (nearest == NULL) return NAN;
 #pragma omp parallel for if (p->n * p->k * p->d > 16384)
-    for (int64_t i = 0; i < p->n; i++) {
-        nearest[i] = INFINITY;
-        for (int64_t j = 0; j < p->k; j++) {
-            double sum = 0;
-            for (int64_t a = 0; a < p->d; a++) {
-                const double difference = (double)p->points[i * p->d + a] - (double)p->centers[j * p->d + a];
-                sum += difference * difference;
-            }
-            nearest[i] = fmin(nearest[i], sum);
-        }
-    }
+    for (int64_t i = 0; i < p->n; i++) nearest[i] = ts_nearest(p->d, p->k, p->points + i * p->d, p->centers, NULL);
     for (int64_t i = 0; i < p->n; i++) mean += nearest[i] / (double)p->n;
     qsort(nearest, (size_t)p->n, sizeof *nearest, compare_doubles);
     double typical = nearest[p->n / 2] > 0 ? nearest[p->n / 2] : mean;

@@ -630,6 +630,18 @@ START_TEST(tasks_of_zero_cost_and_of_another_size) {
 END_TEST
 
 /* The validation of the trainer by hand: 5 tasks of two families. */
+/* One centre that is no number makes the objective none, wherever it stands. */
+START_TEST(a_lost_centre_is_not_overlooked) {
+    const ts_real x[] = {0, 0, 1, 1, 5, 5};
+    for (int lost = 0; lost < 3; lost++) {
+        ts_real c[] = {0, 0, 1, 1, 4, 4};
+        ck_assert_double_eq_tol(ts_log_objective(3, 2, 3, x, c), log(2), 1e-12);
+        c[2 * lost + 1] = (ts_real)NAN;
+        ck_assert(isnan(ts_log_objective(3, 2, 3, x, c)));
+    }
+}
+END_TEST
+
 START_TEST(validation_is_an_evaluation) {
     double lloyd[3 * 3], learned[3 * 3], objective = 0, relative = 0;
     ts_train_options o = small();
@@ -989,6 +1001,7 @@ static void add_tests(TCase *tests) {
     tcase_add_test(tests, learned_steps_are_those_of_the_tape);
     tcase_add_test(tests, modes_starts_and_threads);
     tcase_add_test(tests, tasks_of_zero_cost_and_of_another_size);
+    tcase_add_test(tests, a_lost_centre_is_not_overlooked);
     tcase_add_test(tests, validation_is_an_evaluation);
     tcase_add_test(tests, wrong_options_are_named);
     tcase_add_test(tests, wrong_combinations_are_named);

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "../autograd/kernels/parallel.h"
+#include "../models/nearest.h"
 #include "../models/plain.h"
 #include "../models/seeding.h"
 
@@ -16,18 +17,7 @@ uint64_t ts_evaluation_seed(uint64_t seed) {
 
 double ts_log_objective(int64_t n, int64_t d, int64_t k, const ts_real *points, const ts_real *centers) {
     double total = 0;
-    for (int64_t i = 0; i < n; i++) {
-        double least = INFINITY;
-        for (int64_t j = 0; j < k; j++) {
-            double sum = 0;
-            for (int64_t a = 0; a < d; a++) {
-                const double difference = (double)points[i * d + a] - (double)centers[j * d + a];
-                sum += difference * difference;
-            }
-            if (!(sum >= least)) least = sum; /* a NaN stays */
-        }
-        total += least;
-    }
+    for (int64_t i = 0; i < n; i++) total += ts_nearest(d, k, points + i * d, centers, NULL);
     return log(total);
 }
 

@@ -28,7 +28,7 @@ uint64_t ts_evaluation_seed(uint64_t seed);
 ts_status ts_evaluate(const ts_transformer *model, const ts_evaluation *evaluation, double *lloyd, double *learned,
                       ts_error *error);
 
-/* The log of the objective of one set of centres. */
+/* The log of the objective of one set of centres; NaN when a centre is. */
 double ts_log_objective(int64_t n, int64_t d, int64_t k, const ts_real *points, const ts_real *centers);
 
 #endif
