@@ -1,4 +1,5 @@
 /* train_command.c: `tessera train`. */
+#include <jansson.h>
 #include <math.h>
 #include <signal.h>
 #include <stdio.h>
@@ -90,7 +91,8 @@ static int step(session *s) {
     return CLI_DONE;
 }
 
-/* Checkpoints are written at evaluations only, so that a run that goes on has all rows of its metrics. */
+/* Regular checkpoints are written at evaluations, so that train_loss of the rows that follow is a mean over all their
+ * steps; a run that is asked to end in between writes one where it is. */
 static bool checkpoint_due(const session *s) {
     const int64_t every =
         s->options->checkpoint_every > 0 ? s->options->checkpoint_every : 10 * s->trainer->options.eval_every;
@@ -122,17 +124,26 @@ static double peak_megabytes(void) {
     return getrusage(RUSAGE_SELF, &usage) == 0 ? (double)usage.ru_maxrss / 1024 : NAN;
 }
 
+static int report_json(const session *s) {
+    const ts_trainer *t = s->trainer;
+    json_t *report =
+        json_pack("{s:s, s:I, s:I, s:f, s:f}", "out", s->run.folder, "steps", (json_int_t)t->step, "skipped",
+                  (json_int_t)t->skipped, "seconds", seconds_of(s), "peak_megabytes", peak_megabytes());
+    if (report == NULL) return cli_fail(CLI_FAILED, "%s: the report is no UTF-8, or memory is short", s->run.folder);
+    if (isfinite(t->best)) {
+        json_object_set_new(report, "best_relative", json_real(t->best));
+        json_object_set_new(report, "best_step", json_integer((json_int_t)t->best_step));
+    }
+    const bool done = json_dumpf(report, stdout, JSON_REAL_PRECISION(17)) == 0;
+    json_decref(report);
+    if (!done) return cli_fail(CLI_FAILED, "%s: the report could not be written", s->run.folder);
+    putchar('\n');
+    return CLI_DONE;
+}
+
 static void report(const session *s) {
     const ts_trainer *t = s->trainer;
     const ts_train_options *o = &t->options;
-    if (s->options->json) {
-        printf("{\"out\": \"%s\", \"steps\": %lld, \"skipped\": %lld, ", s->run.folder, (long long)t->step,
-               (long long)t->skipped);
-        if (isfinite(t->best))
-            printf("\"best_relative\": %.17g, \"best_step\": %lld, ", t->best, (long long)t->best_step);
-        printf("\"seconds\": %.1f, \"peak_megabytes\": %.1f}\n", seconds_of(s), peak_megabytes());
-        return;
-    }
     printf("%s: %lld steps of %lld tasks, N %lld, D %lld, K %lld, %s\n", s->run.folder, (long long)t->step,
            (long long)o->batch, (long long)o->n, (long long)o->d, (long long)o->k, ts_scheme_names[o->scheme]);
     if (isfinite(t->best))
@@ -181,8 +192,11 @@ int cli_train(int n_words, char *const *words) {
         status = train(&s);
     }
     if (status == CLI_DONE) {
-        report(&s);
-        status = cli_flush_stdout();
+        if (options.json)
+            status = report_json(&s);
+        else
+            report(&s);
+        if (status == CLI_DONE) status = cli_flush_stdout();
     }
     ts_trainer_free(s.trainer);
     cli_training_free(&s.run);

@@ -9,7 +9,6 @@
 #include <unistd.h>
 
 #include "../io/output_file.h"
-#include "../io/table.h"
 #include "../train/checkpoint.h"
 #include "gnuplot.h"
 #include "message.h"
@@ -61,30 +60,36 @@ static bool keep_row(cli_training *run, const cli_metrics *row) {
 }
 
 int cli_training_open(cli_training *run, const char *folder, int64_t step) {
-    char path[CLI_TRAINING_PATH];
-    const ts_table_options how = {TS_HEADER_YES, NULL, NULL};
-    ts_table table;
-    ts_io_error error;
+    char path[CLI_TRAINING_PATH], line[512];
     *run = (cli_training){.folder = folder};
     if (check_length(folder) != CLI_DONE) return CLI_FAILED;
-    if (access(cli_training_path(run, "metrics.csv", path), F_OK) != 0)
-        return CLI_DONE; /* stopped before the first row */
-    if (!ts_table_read(path, &how, &table, &error)) return cli_fail(CLI_FAILED, "%s", error.text);
-    int status = table.cols == COLUMNS ? CLI_DONE : cli_fail(CLI_FAILED, "%s: not six columns", path);
-    for (int64_t i = 0; status == CLI_DONE && i < table.rows; i++) {
-        const double *v = table.values + i * COLUMNS;
-        const cli_metrics row = {(int64_t)v[0], v[1], v[2], v[3], v[4], v[5]};
-        if (row.step > step) break;
-        if (!keep_row(run, &row)) status = cli_fail(CLI_FAILED, "%s: out of memory", path);
+    FILE *file = fopen(cli_training_path(run, "metrics.csv", path), "r");
+    if (file == NULL && errno == ENOENT) return CLI_DONE; /* stopped before the first row */
+    if (file == NULL) return cli_fail(CLI_FAILED, "%s: %s", path, strerror(errno));
+    int status = CLI_DONE;
+    for (int64_t number = 1; status == CLI_DONE && fgets(line, sizeof line, file) != NULL; number++) {
+        cli_metrics r;
+        long long at;
+        if (number == 1 && strncmp(line, header, strlen(header)) == 0) continue;
+        if (number == 1 || sscanf(line, "%lld,%lf,%lf,%lf,%lf,%lf", &at, &r.train_loss, &r.val_objective,
+                                  &r.val_relative, &r.rate, &r.seconds) != COLUMNS)
+            status = cli_fail(CLI_FAILED, "%s: line %lld is not one of a training run", path, (long long)number);
+        if (status != CLI_DONE || at > step) break;
+        r.step = at;
+        if (!keep_row(run, &r)) status = cli_fail(CLI_FAILED, "%s: out of memory", path);
     }
-    ts_table_free(&table);
+    fclose(file);
     return status;
 }
 
-/* Numbers that a table reader takes: nothing infinite. */
 static void write_number(FILE *stream, double value) {
     char text[CLI_NUMBER_TEXT];
-    fprintf(stream, ",%s", cli_number_text(isfinite(value) ? value : 1e99, text));
+    if (isnan(value))
+        fputs(",nan", stream);
+    else if (isinf(value))
+        fputs(value > 0 ? ",inf" : ",-inf", stream);
+    else
+        fprintf(stream, ",%s", cli_number_text(value, text));
 }
 
 static bool write_metrics(const cli_training *run, ts_io_error *error) {
@@ -153,10 +158,12 @@ static void write_script(FILE *script, const cli_training *run, const ts_trainer
         (long long)o->unroll, o->unroll == 1 ? "" : "s");
     fputs("set xlabel 'training step' textcolor rgb '#222222'\nset ylabel 'relative validation loss' textcolor rgb "
           "'#222222'\n"
-          "set yrange [*:2<*]\nset y2tics nomirror out scale 0.6 textcolor rgb '#999999' format '%g'\n"
+          "set y2tics nomirror out scale 0.6 textcolor rgb '#999999' format '%g'\n"
           "set logscale y2\nset border 11\nset y2label 'learning rate' textcolor rgb '#999999'\n",
           script);
-    fprintf(script, "set yrange [*:%g]\n", t->best < 1 ? fmin(1.25, 1 + 4 * (1 - t->best)) : t->best * 2);
+    /* the first, poor values would press the rest flat */
+    if (isfinite(t->best))
+        fprintf(script, "set yrange [*:%g]\n", t->best < 1 ? fmin(1.25, 1 + 4 * (1 - t->best)) : t->best * 2);
     fputs("set key top right textcolor rgb '#222222'\n"
           "plot 1 with lines lw 1.2 dt 2 lc rgb '#D55E00' title 'Lloyd', \\\n"
           " $m using 1:3 axes x1y2 with steps lw 1.2 lc rgb '#bbbbbb' title 'learning rate', \\\n"

@@ -5,7 +5,8 @@
 #include "../io/io_error.h"
 #include "../train/trainer.h"
 
-/* One row of metrics.csv, after an evaluation. */
+/* One row of metrics.csv, after an evaluation. A value of a run that diverges may be inf or nan, and stands there so.
+ */
 typedef struct cli_metrics {
     int64_t step;
     double train_loss; /* mean over the steps since the row before */

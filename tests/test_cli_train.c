@@ -84,7 +84,8 @@ static void wait_milliseconds(int64_t milliseconds) {
     nanosleep(&(struct timespec){milliseconds / 1000, milliseconds % 1000 * 1000000}, NULL);
 }
 
-/* Twenty kills, each at a random moment after the start or the last resume; then it may end. */
+/* Twenty kills, each at a random moment after the start or the last resume. A run that gets to its end first is held
+ * against the unbroken one, and begun anew. */
 START_TEST(kills_lose_nothing) {
     const char *const begin[] = {"tessera",
                                  "train",
@@ -111,23 +112,25 @@ START_TEST(kills_lose_nothing) {
                                  NULL};
     const char *const again[] = {"tessera", "train", "--resume", "killed", NULL};
     const ts_rng rng = {test_seed(), ts_rng_stream("kills"), 0};
-    int kills = 0;
+    int kills = 0, ends = 0;
     json_decref(tessera_json("train " SMALL " --steps 150 --out unbroken"));
-    for (uint64_t i = 0; i < 20; i++) {
-        const bool begun = file_exists("killed/last.safetensors");
-        const pid_t child = start(begun ? again : begin);
+    for (uint64_t i = 0; kills < 20; i++) {
+        const pid_t child = start(file_exists("killed/last.safetensors") ? again : begin);
         wait_milliseconds(5 + ts_rng_below(rng, i, 300));
         kill(child, SIGKILL);
         int status;
         ck_assert_int_eq(waitpid(child, &status, 0), child);
         kills += WIFSIGNALED(status);
+        if (WIFSIGNALED(status)) continue;
+        ck_assert_int_eq(WEXITSTATUS(status), 0);
+        ends++;
+        expect_same_files("unbroken/last.safetensors", "killed/last.safetensors");
+        expect_same_files("unbroken/best.safetensors", "killed/best.safetensors");
+        ck_assert_int_eq(shell("rm -r killed >out.txt 2>err.txt"), 0);
     }
-    printf("%d kills, seed %" PRIu64 "\n", kills, test_seed());
-    ck_assert_int_gt(kills, 0);
-    if (!file_exists("killed/last.safetensors"))
-        json_decref(tessera_json("train " SMALL " --steps 150 --out killed"));
-    else
-        json_decref(tessera_json("train --resume killed"));
+    printf("%d kills, %d runs that ended between them, seed %" PRIu64 "\n", kills, ends, test_seed());
+    json_decref(file_exists("killed/last.safetensors") ? tessera_json("train --resume killed")
+                                                       : tessera_json("train " SMALL " --steps 150 --out killed"));
     expect_same_files("unbroken/last.safetensors", "killed/last.safetensors");
     expect_same_files("unbroken/best.safetensors", "killed/best.safetensors");
 }
@@ -145,6 +148,23 @@ START_TEST(a_request_to_end) {
     ck_assert_int_eq(waitpid(child, &status, 0), child);
     ck_assert(WIFEXITED(status) && WEXITSTATUS(status) == 1);
     ck_assert(file_exists("asked/last.safetensors"));
+}
+END_TEST
+
+START_TEST(names_and_values_out_of_the_ordinary) {
+    json_t *report = tessera_json("train " SMALL " --steps 10 --out 'a \"b\"\\c'");
+    ck_assert_str_eq(json_string_value(json_object_get(report, "out")), "a \"b\"\\c");
+    json_decref(report);
+    /* a run that diverged says so in its metrics, and can be read back */
+    json_decref(tessera_json("train " SMALL " --steps 20 --out wild"));
+    write_file("wild/metrics.csv", "step,train_loss,val_objective,val_relative,lr,seconds\n10,inf,nan,inf,0.01,1.0\n");
+    json_decref(tessera_json("train --resume wild --steps 40"));
+    char *metrics = read_file("wild/metrics.csv", NULL);
+    ck_assert_ptr_nonnull(strstr(metrics, "\n10,inf,nan,inf,0.01,1.0\n30,"));
+    ck_assert_ptr_nonnull(strstr(metrics, "\n40,"));
+    free(metrics);
+    write_file("wild/metrics.csv", "step,train_loss,val_objective,val_relative,lr,seconds\nten,1,1,1,1,1\n");
+    expect_failure(1, "wild/metrics.csv: line 2 is not one of a training run", "train --resume wild --steps 60");
 }
 END_TEST
 
@@ -217,6 +237,7 @@ int main(void) {
     tcase_add_test(tests, longer_by_resuming);
     tcase_add_test(tests, kills_lose_nothing);
     tcase_add_test(tests, a_request_to_end);
+    tcase_add_test(tests, names_and_values_out_of_the_ordinary);
     tcase_add_test(tests, wrong_command_lines);
     tcase_add_test(tests, damaged_runs);
     tcase_add_test(tests, a_model_clusters_a_file);
