@@ -140,6 +140,13 @@ static bool file_exists(const char *path) {
     return exists;
 }
 
+static int check_columns(const cli_cluster_options *o) {
+    const ts_table_options how = {(ts_header_mode)o->header, o->columns, o->labels_column};
+    ts_io_error error;
+    if (o->file == NULL || ts_table_options_check(o->file, &how, &error)) return CLI_GO_ON;
+    return cli_fail(CLI_WRONG_USE, "%s", error.text);
+}
+
 static int check_init(cli_cluster_options *o) {
     o->init_is_file = !ts_seeding_by_name(o->init, &o->seeding);
     if (!o->init_is_file || file_exists(o->init)) return CLI_GO_ON;
@@ -237,6 +244,10 @@ static int check_algorithm(const cli_cluster_options *o) {
     ts_error error = {.status = TS_OK};
     if (o->fuzziness > 0 && variant->assign != &ts_fuzzy_map)
         return cli_fail(CLI_WRONG_USE, "--fuzziness: %s has none", variant->name);
+    if (o->gamma > 0 && variant->gamma == TS_GAMMA_NONE)
+        return cli_fail(CLI_WRONG_USE, "--gamma: %s has no gamma", variant->name);
+    if (o->gamma > 0 && o->trim >= 0)
+        return cli_fail(CLI_WRONG_USE, "--gamma: trimming a share needs none, the order of distances counts");
     if (o->alpha > 0 && variant->update != &ts_normmax_map)
         return cli_fail(CLI_WRONG_USE, "--alpha: %s has none", variant->name);
     if (ts_variant_chooses_gamma(variant, &settings)) settings.gamma = 1;
@@ -273,6 +284,7 @@ int cli_cluster_read_options(int n_words, char *const *words, cli_cluster_option
         status = options->arch != NULL || options->model != NULL ? check_arch(options) : check_algorithm(options);
     if (options->steps < 0) options->steps = options->model != NULL ? LEARNED_STEPS : STEPS;
     if (status == CLI_GO_ON) status = check_operands(options);
+    if (status == CLI_GO_ON) status = check_columns(options);
     if (status == CLI_GO_ON) status = check_init(options);
     return status != CLI_GO_ON || options->print_arch ? status : check_outputs(options);
 }

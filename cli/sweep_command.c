@@ -4,10 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#ifdef _OPENMP
-#include <omp.h>
-#endif
-
 #include "commands.h"
 #include "message.h"
 #include "options.h"
@@ -17,6 +13,7 @@
 #include "sweep_options.h"
 #include "sweep_plot.h"
 #include "sweep_report.h"
+#include "threads.h"
 
 typedef struct sweep {
     cli_sweep_options options;
@@ -104,21 +101,6 @@ static turn *arrange(sweep *s, int64_t *count) {
     return turns;
 }
 
-/* What runs inside a cell asks for one thread, and for the memory of one. */
-static void be_serial_inside(void) {
-#ifdef _OPENMP
-    omp_set_num_threads(1);
-#endif
-}
-
-static void set_threads(int64_t threads) {
-#ifdef _OPENMP
-    if (threads > 0) omp_set_num_threads((int)threads);
-#else
-    (void)threads;
-#endif
-}
-
 static int failure(const sweep *s) {
     if (s->reason != 0) return cli_fail(CLI_FAILED, "%s: %s", s->journal.path, strerror(s->reason));
     if (s->error.status == TS_OK) return CLI_DONE;
@@ -134,11 +116,11 @@ static int compute(sweep *s) {
     int64_t count;
     turn *turns = arrange(s, &count);
     if (turns == NULL) return cli_fail(CLI_FAILED, "%s: out of memory", s->options.out);
-    set_threads(s->options.threads);
+    cli_set_threads(s->options.threads);
     s->progress = cli_progress_begin(s->options.quiet);
 #pragma omp parallel
     {
-        be_serial_inside();
+        cli_set_threads(1); /* what runs inside a cell asks for one thread, and for the memory of one */
 #pragma omp for schedule(dynamic, 1)
         for (int64_t i = 0; i < count; i++) run_group(s, turns[i].group);
     }

@@ -32,6 +32,10 @@ typedef struct ts_table {
     int64_t n_classes;
 } ts_table;
 
+/* Refuses choices of columns that are wrong whatever the file: a number or name that is missing, column 0, a range that
+ * runs backwards, a number chosen twice. The message begins with `path`. ts_table_read does this first. */
+bool ts_table_options_check(const char *path, const ts_table_options *options, ts_io_error *error);
+
 /* Reads PATH into *table (which need not be initialised; on failure it is left empty). options may be NULL.
  * "-" is standard input; "FILE.npz:array" one array of an archive ("FILE.npz" when it holds just one).
  * The format is chosen by the name's ending, .npy .npz .csv .tsv .txt, else by the file's first bytes.

@@ -37,10 +37,63 @@ static int64_t as_number(item part) {
     return part.length > 0 ? number : -1;
 }
 
+/* The first and last column, from 1, of a part that is a number or a range; false when it is a name. */
+static bool as_range(item part, int64_t *first, int64_t *last) {
+    const char *dash = memchr(part.text, '-', part.length);
+    const size_t before = dash == NULL ? part.length : (size_t)(dash - part.text);
+    *first = as_number((item){part.text, before});
+    *last = dash == NULL ? *first : as_number((item){dash + 1, part.length - before - 1});
+    return *first >= 0 && *last >= 0;
+}
+
+/* The part of a list that begins at *text, which then goes on behind its comma; NULL there after the last one. */
+static item next_part(const char **text) {
+    const size_t length = strcspn(*text, ",");
+    const item part = trimmed((item){*text, length});
+    *text = (*text)[length] == '\0' ? NULL : *text + length + 1;
+    return part;
+}
+
+static bool part_ok(const char *path, const char *option, item part, ts_io_error *error) {
+    int64_t first, last;
+    if (part.length == 0) return ts_io_fail(error, path, "%s: a column's name or number is missing", option);
+    if (!as_range(part, &first, &last)) return true;
+    if (first == 0 || last == 0) return ts_io_fail(error, path, "%s: columns count from 1, there is no 0", option);
+    if (first <= last) return true;
+    return ts_io_fail(error, path, "%s: the range %" PRId64 "-%" PRId64 " runs backwards", option, first, last);
+}
+
+/* Do parts before this one hold one of its numbers? */
+static bool part_is_new(const char *path, const char *list, item part, ts_io_error *error) {
+    int64_t first, last, other_first, other_last;
+    if (!as_range(part, &first, &last)) return true;
+    for (const char *text = list; text != NULL;) {
+        const item other = next_part(&text);
+        if (other.text >= part.text) break;
+        if (!as_range(other, &other_first, &other_last) || other_last < first || other_first > last) continue;
+        return ts_io_fail(error, path, "%s: column %" PRId64 " is chosen twice", columns_option,
+                          first > other_first ? first : other_first);
+    }
+    return true;
+}
+
+bool ts_table_options_check(const char *path, const ts_table_options *options, ts_io_error *error) {
+    const char *label = options->labels_column;
+    if (label != NULL) {
+        const item part = trimmed((item){label, strlen(label)});
+        if (as_number(part) >= 0 || part.length == 0)
+            if (!part_ok(path, label_option, part, error)) return false;
+    }
+    for (const char *text = options->columns; text != NULL;) {
+        const item part = next_part(&text);
+        if (!part_ok(path, columns_option, part, error) || !part_is_new(path, options->columns, part, error))
+            return false;
+    }
+    return true;
+}
+
 static bool check_number(const chooser *c, const char *option, int64_t number) {
     const ts_table_builder *builder = c->builder;
-    if (number == 0)
-        return ts_io_fail(c->error, builder->source_name, "%s: columns count from 1, there is no 0", option);
     if (number <= builder->n_columns) return true;
     return ts_io_fail(c->error, builder->source_name, "%s: there is no column %" PRId64 ", the file has %" PRId64,
                       option, number, builder->n_columns);
@@ -55,7 +108,6 @@ static bool find_column(const chooser *c, const char *option, item part, int64_t
         *column = number - 1;
         return check_number(c, option, number);
     }
-    if (part.length == 0) return ts_io_fail(c->error, source_name, "%s: a column's name or number is missing", option);
     *column = -1;
     for (int64_t j = 0; c->names != NULL && j < c->builder->n_columns; j++) {
         if (strlen(c->names[j]) != part.length || memcmp(c->names[j], part.text, part.length) != 0) continue;
@@ -92,22 +144,11 @@ static bool add_column(const chooser *c, int64_t column) {
 
 /* One part of --columns: a number, a name or a range. */
 static bool add_part(const chooser *c, item part) {
-    const char *dash = memchr(part.text, '-', part.length);
-    const size_t before = dash == NULL ? 0 : (size_t)(dash - part.text);
-    const int64_t first = dash == NULL ? -1 : as_number((item){part.text, before});
-    const int64_t last = dash == NULL ? -1 : as_number((item){dash + 1, part.length - before - 1});
-    if (first < 0 || last < 0) {
-        int64_t column;
-        return find_column(c, columns_option, part, &column) && add_column(c, column);
-    }
-    if (first > last) {
-        return ts_io_fail(c->error, c->builder->source_name, "%s: the range %" PRId64 "-%" PRId64 " runs backwards",
-                          columns_option, first, last);
-    }
+    int64_t first, last, column;
+    if (!as_range(part, &first, &last)) return find_column(c, columns_option, part, &column) && add_column(c, column);
     if (!check_number(c, columns_option, first) || !check_number(c, columns_option, last)) return false;
-    for (int64_t column = first - 1; column < last; column++) {
+    for (column = first - 1; column < last; column++)
         if (!add_column(c, column)) return false;
-    }
     return true;
 }
 
@@ -120,12 +161,9 @@ static bool add_features(const chooser *c) {
         return c->builder->table->cols > 0 ||
                ts_io_fail(c->error, c->builder->source_name, "no column is left beside the %s", label_option);
     }
-    for (;;) {
-        const size_t length = strcspn(text, ",");
-        if (!add_part(c, trimmed((item){text, length}))) return false;
-        if (text[length] == '\0') return true;
-        text += length + 1;
-    }
+    while (text != NULL)
+        if (!add_part(c, next_part(&text))) return false;
+    return true;
 }
 
 bool ts_builder_choose(ts_table_builder *builder, int64_t n_columns, char *const *names, bool *by_name,
@@ -133,6 +171,7 @@ bool ts_builder_choose(ts_table_builder *builder, int64_t n_columns, char *const
     builder->n_columns = n_columns;
     builder->label = -1;
     *by_name = false;
+    if (!ts_table_options_check(builder->source_name, builder->options, error)) return false;
     const chooser c = {builder, names, by_name, calloc((size_t)n_columns, sizeof(bool)), error};
     if (c.taken == NULL) return ts_io_fail_memory(error, builder->source_name);
     const char *label = builder->options->labels_column;

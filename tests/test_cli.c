@@ -90,6 +90,10 @@ START_TEST(wrong_command_lines) {
     expect_failure(2, "--empty: 'drop' is none of keep|random|farthest|error", "cluster six.csv -k 2 --empty drop");
     expect_failure(2, "--init: 'best' is none of", "cluster six.csv -k 2 --init best");
     expect_failure(2, "one FILE at a time", "cluster six.csv six.csv -k 2");
+    static const char *const columns[] = {"2-1", "0", "1,1", "1-2,2", "1,,2", "1,"};
+    for (size_t i = 0; i < sizeof columns / sizeof columns[0]; i++)
+        expect_failure(2, "six.csv: --columns: ", "cluster six.csv -k 2 --columns %s", columns[i]);
+    expect_failure(2, "six.csv: --labels-column: columns count from 1", "cluster six.csv -k 2 --labels-column 0");
     expect_failure(2, "none of lloyd|soft|spherical", "cluster six.csv -k 2 --algorithm kmeans");
     expect_failure(2, "spherical has no construction dot",
                    "cluster six.csv -k 2 --algorithm spherical --construction dot");

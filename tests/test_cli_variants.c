@@ -72,6 +72,8 @@ START_TEST(options_that_an_algorithm_does_not_have) {
     expect_failure(2, "alpha must be > 1", "cluster six.csv -k 2 --algorithm normmax --alpha .9");
     expect_failure(2, "--alpha: trimmed has none", "cluster six.csv -k 2 --algorithm trimmed --alpha 2");
     expect_failure(2, "fuzzy has no gamma", "cluster six.csv -k 2 --algorithm fuzzy --gamma 2");
+    expect_failure(2, "fuzzy has no gamma", "cluster six.csv -k 2 --algorithm fuzzy --gamma inf");
+    expect_failure(2, "trimming a share needs none", "cluster six.csv -k 2 --algorithm trimmed --trim .1 --gamma 5");
     expect_failure(2, "finite, not inf", "cluster six.csv -k 2 --algorithm soft --gamma inf");
     expect_failure(2, "ties are shared only by exact lloyd", "cluster six.csv -k 2 --algorithm robust --ties share");
     expect_failure(2, "--weights: w.txt2", "cluster six.csv -k 2 --weights w.txt2");
