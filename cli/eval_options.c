@@ -29,8 +29,8 @@ static const cli_option options_table[] = {
      0},
     {CLI_FLAG, 0, "isotropic", NULL, "components as wide in every dimension", FIELD(isotropic), 0, 0},
     {CLI_TEXT, 0, "seed", "S",
-     "of the tasks (default: that of the tasks which watched over the\ntraining, and were "
-     "never trained on)",
+     "of the tasks (default: that of the tasks which watched over the\ntraining: never trained on, but they chose "
+     "best.safetensors)",
      FIELD(seed_text), 0, 0},
     {CLI_HEADING, 0, NULL, NULL, "What is run", 0, 0, 0},
     {CLI_WHOLE, 0, "steps", "T", "steps of the model and of Lloyd (default 20)", FIELD(steps), 0, 1000000},

@@ -15,14 +15,21 @@ static const double EPS = sizeof(ts_real) == sizeof(float) ? FLT_EPSILON : DBL_E
 
 /* ---- the lines of the table -------------------------------------------------------------------------------------- */
 
+/* One line of the table: a variant with its settings. */
+typedef struct verify_case {
+    const ts_variant *variant;
+    ts_settings settings;
+    double gamma_factor; /* gamma is this many times what suits the data (a soft assignment); 0: the settings' own */
+} verify_case;
+
 enum { MOST_CASES = 64 };
 typedef struct case_list {
     int count;
-    ts_verify_case entry[MOST_CASES];
+    verify_case entry[MOST_CASES];
 } case_list;
 
 static void add_case(case_list *list, const ts_variant *v, ts_settings settings, double factor) {
-    if (list->count < MOST_CASES) list->entry[list->count++] = (ts_verify_case){v, settings, factor};
+    if (list->count < MOST_CASES) list->entry[list->count++] = (verify_case){v, settings, factor};
 }
 
 /* A variant in one construction: as it is, and at other values of what can be set. */
@@ -62,7 +69,7 @@ int ts_verify_count(void) {
     return all_cases().count;
 }
 
-static void write_name(const ts_verify_case *c, char name[TS_VERIFY_TEXT]) {
+static void write_name(const verify_case *c, char name[TS_VERIFY_TEXT]) {
     int used = snprintf(name, TS_VERIFY_TEXT, "%s, %s", c->variant->name, c->settings.scheme);
     char *end = name + used;
     const size_t room = TS_VERIFY_TEXT - (size_t)used;
@@ -205,22 +212,22 @@ static bool make_problem(const grid_cell *cell, uint64_t seed, bool near_origin,
 
 /* ---- bounds ------------------------------------------------------------------------------------------------------ */
 
-static bool is_hard(const ts_verify_case *c) {
+static bool is_hard(const verify_case *c) {
     return c->variant->gamma == TS_GAMMA_ASSIGN && c->gamma_factor <= 0;
 }
 
-static bool uses_norms(const ts_verify_case *c) {
+static bool uses_norms(const verify_case *c) {
     return strcmp(c->settings.scheme, "dot") == 0;
 }
 
-static bool uses_soft_codes(const ts_verify_case *c) {
+static bool uses_soft_codes(const verify_case *c) {
     return strcmp(c->settings.scheme, "binary") == 0 && c->gamma_factor > 0;
 }
 
 /* Lloyd's algorithm by squared differences: both sides decide by equal numbers, so nothing is excused, and they are
  * left to run on their own. The others start every step from the same centres: what is compared is the step, not how
  * far an algorithm's own instability carries a last bit in twelve of them. */
-static bool runs_free(const ts_verify_case *c) {
+static bool runs_free(const verify_case *c) {
     return is_hard(c) && !uses_norms(c) && !c->variant->unit_length;
 }
 
@@ -232,7 +239,7 @@ static double norm_error(const verify_problem *p) {
 
 /* How far the centres after a step may lie apart, in units of the largest coordinate: the roundings of a mean, and of
  * soft weights by how much gamma stretches the rounding of their scores. */
-static double center_bound(const ts_verify_case *c, const verify_problem *p) {
+static double center_bound(const verify_case *c, const verify_problem *p) {
     const double gamma = isfinite(c->settings.gamma) ? c->settings.gamma : 0;
     const double sums = (double)p->problem.n * DBL_EPSILON; /* of n numbers, in double */
     if (is_hard(c)) return (uses_norms(c) ? 8 : 4) * EPS + sums;
@@ -245,7 +252,7 @@ static double center_bound(const ts_verify_case *c, const verify_problem *p) {
 /* By how much a centre may be worse for a point than the best one, and still be chosen. 0 where both sides compute the
  * scores from equal numbers in double; squared norms and unit vectors are rounded to ts_real, and so are the soft
  * shares of which the greatest is the label. */
-static double tie_bound(const ts_verify_case *c, const verify_problem *p) {
+static double tie_bound(const verify_case *c, const verify_problem *p) {
     const double gamma = isfinite(c->settings.gamma) ? c->settings.gamma : 0;
     const double farthest = c->variant->unit_length ? 1 : p->farthest;
     double bound = 0;
@@ -260,14 +267,14 @@ static double tie_bound(const ts_verify_case *c, const verify_problem *p) {
 
 /* ---- what must not rise ------------------------------------------------------------------------------------------ */
 
-static bool promises_descent(const ts_verify_case *c, const ts_problem *p) {
+static bool promises_descent(const verify_case *c, const ts_problem *p) {
     return c->variant->update == NULL && !uses_soft_codes(c) && p->empty == TS_EMPTY_KEEP &&
            !(c->variant->unit_length && c->gamma_factor > 0);
 }
 
 /* What point i adds, from its k distances: the distance to the nearest; of soft k-means -log sum exp(-gamma d)/gamma;
  * of fuzzy c-means sum_j u_j^m d_j at the best u, which is (sum_j d_j^(-1/(m-1)))^-(m-1). */
-static double point_cost(const ts_verify_case *c, int64_t k, const double *distance) {
+static double point_cost(const verify_case *c, int64_t k, const double *distance) {
     const double gamma = c->settings.gamma, m = c->settings.fuzziness;
     double least = distance[0], sum = 0;
     for (int64_t j = 1; j < k; j++) least = fmin(least, distance[j]);
@@ -280,7 +287,7 @@ static double point_cost(const ts_verify_case *c, int64_t k, const double *dista
     return least - log(sum) / gamma;
 }
 
-static double distance_between(const ts_verify_case *c, int64_t d, const ts_real *x, const ts_real *center) {
+static double distance_between(const verify_case *c, int64_t d, const ts_real *x, const ts_real *center) {
     double sum = 0, length = 0;
     for (int64_t a = 0; a < d; a++) {
         const double difference = (double)x[a] - (double)center[a];
@@ -291,7 +298,7 @@ static double distance_between(const ts_verify_case *c, int64_t d, const ts_real
 }
 
 /* NAN when out of memory. */
-static double objective(const ts_verify_case *c, const ts_problem *p, const ts_real *centers) {
+static double objective(const verify_case *c, const ts_problem *p, const ts_real *centers) {
     double *distance = malloc((size_t)p->k * sizeof *distance), sum = 0;
     if (distance == NULL) return NAN;
     for (int64_t i = 0; i < p->n; i++) {
@@ -307,7 +314,7 @@ static double objective(const ts_verify_case *c, const ts_problem *p, const ts_r
  */
 
 typedef struct comparison {
-    const ts_verify_case *setup; /* its gamma that of the problem */
+    const verify_case *setup; /* its gamma that of the problem */
     const verify_problem *p;
     ts_circuit *circuit;
     ts_plain *plain;
@@ -412,7 +419,7 @@ static void compare_end(comparison *c, ts_error *error) {
                          (long long)ts_plain_state(c->plain)->medoids[j]);
 }
 
-static void compare(const ts_verify_case *setup, const verify_problem *p, ts_verify_result *result) {
+static void compare(const verify_case *setup, const verify_problem *p, ts_verify_result *result) {
     ts_error error = {.status = TS_OK};
     ts_definition definition;
     comparison c = {.setup = setup, .p = p, .result = result, .last = INFINITY};
@@ -430,7 +437,7 @@ static void compare(const ts_verify_case *setup, const verify_problem *p, ts_ver
 }
 
 /* gamma in the scale of the data. */
-static void set_gamma(ts_verify_case *c, const ts_problem *problem) {
+static void set_gamma(verify_case *c, const ts_problem *problem) {
     const ts_variant *soft = ts_variant_by_name("soft");
     if (c->gamma_factor > 0)
         c->settings.gamma = c->gamma_factor * ts_variant_gamma(soft, problem);
@@ -446,7 +453,7 @@ bool ts_verify_run(int i, bool quick, uint64_t seed, ts_verify_result *result) {
     for (int cell = 0; cell < CELLS; cell++) {
         const int seeds = quick ? cells[cell].quick : FULL_SEEDS;
         for (int s = 0; s < seeds; s++) {
-            ts_verify_case setup = list.entry[i];
+            verify_case setup = list.entry[i];
             verify_problem p;
             if (!make_problem(&cells[cell], seed + (uint64_t)(12 * cell + s), near_origin, &p)) return false;
             set_gamma(&setup, &p.problem);

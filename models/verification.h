@@ -10,13 +10,6 @@
 
 #include "variants.h"
 
-/* One line of the table: a variant with its settings. */
-typedef struct ts_verify_case {
-    const ts_variant *variant;
-    ts_settings settings;
-    double gamma_factor; /* gamma is this many times what suits the data (a soft assignment); 0: the settings' own */
-} ts_verify_case;
-
 enum { TS_VERIFY_TEXT = 160 };
 
 typedef struct ts_verify_result {
