@@ -21,11 +21,15 @@ char *read_file(const char *name, size_t *size) {
     return text;
 }
 
-void write_file(const char *name, const char *text) {
+void write_bytes(const char *name, const char *bytes, size_t size) {
     FILE *file = fopen(name, "wb");
     ck_assert_ptr_nonnull(file);
-    fputs(text, file);
-    fclose(file);
+    ck_assert_uint_eq(fwrite(bytes, 1, size, file), size);
+    ck_assert_int_eq(fclose(file), 0);
+}
+
+void write_file(const char *name, const char *text) {
+    write_bytes(name, text, strlen(text));
 }
 
 bool file_exists(const char *name) {
@@ -112,12 +116,8 @@ void expect_failure(int expected, const char *message, const char *format, ...) 
     expect_failure_line(message);
 }
 
-int run_program_suite(Suite *suite) {
+int run_suite_in_folder(Suite *suite) {
     char folder[] = "/tmp/tessera-test-XXXXXX", command[100];
-    if (getenv("TESSERA") == NULL || getenv("TESSERA_DATA") == NULL) {
-        fputs("TESSERA and TESSERA_DATA must be set\n", stderr);
-        return EXIT_FAILURE;
-    }
     if (mkdtemp(folder) == NULL || chdir(folder) != 0) return EXIT_FAILURE;
     const int result = run_suite(suite);
     snprintf(command, sizeof command, "rm -rf '%s'", folder);
@@ -125,4 +125,10 @@ int run_program_suite(Suite *suite) {
     free(out);
     free(err);
     return result;
+}
+
+int run_program_suite(Suite *suite) {
+    if (getenv("TESSERA") != NULL && getenv("TESSERA_DATA") != NULL) return run_suite_in_folder(suite);
+    fputs("TESSERA and TESSERA_DATA must be set\n", stderr);
+    return EXIT_FAILURE;
 }

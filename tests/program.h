@@ -15,6 +15,7 @@ extern char *out, *err; /* what the last command wrote */
 /* The bytes of a file with a 0 behind them, to be freed; NULL when there is no such file. */
 char *read_file(const char *name, size_t *size);
 void write_file(const char *name, const char *text);
+void write_bytes(const char *name, const char *bytes, size_t size);
 bool file_exists(const char *name);
 
 /* Runs a shell command, which writes out.txt and err.txt, and returns its exit code; never the death of a signal. */
@@ -39,7 +40,8 @@ void expect_same_files(const char *a, const char *b);
 void expect_failure(int expected, const char *message, const char *format, ...);
 void expect_failure_line(const char *message);
 
-/* Runs a suite in a fresh folder and removes that; what main returns. */
+/* Runs a suite in a fresh folder and removes that; what main returns. The second is for suites that run the program. */
+int run_suite_in_folder(Suite *suite);
 int run_program_suite(Suite *suite);
 
 #endif

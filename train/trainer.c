@@ -75,7 +75,7 @@ ts_status ts_train_check(const ts_train_options *o, ts_error *error) {
         const ts_task_spec spec = task_spec(o, f);
         if (ts_task_check(&spec, error) != TS_OK) return error->status;
     }
-    const int64_t width = o->d + ts_scheme_width(o->scheme, o->k), most = 1 << 20; /* batch * 12 width^2 is countable */
+    const int64_t width = o->d + ts_scheme_width(o->scheme, o->k), most = 1 << 13; /* 12 width^2 parameters: 3 GB */
     if (width > most)
         return ts_error_set(error, TS_ERROR_VALUE, "tokens of d = %lld and k = %lld have %lld numbers, more than %lld",
                             (long long)o->d, (long long)o->k, (long long)width, (long long)most);
