@@ -158,8 +158,13 @@ static bool norm_ok(const checker *c, const ts_norm *norm) {
     ts_place place;
     if (!norm->present) return true;
     if (!range_ok(c, "norm", &norm->range, &place)) return false;
+    if (norm->range.group != TS_GROUP_DATA)
+        return wrong(c, "norm", "only data have a direction, not %s, which points enter without",
+                     ts_group_names[norm->range.group]);
     if (!(norm->length > 0) || !isfinite(norm->length))
         return wrong(c, "norm", "the length must be positive and finite, not %g", norm->length);
+    if (norm->length < 1e-15 || norm->length > 1e15)
+        return wrong(c, "norm", "the length must be from 1e-15 to 1e15, not %g", norm->length);
     if (norm->eps >= 0 && isfinite(norm->eps)) return true;
     return wrong(c, "norm", "eps must be finite and not negative, not %g", norm->eps);
 }

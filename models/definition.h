@@ -71,9 +71,9 @@ typedef struct ts_block {
     ts_projection query, key, value;
 } ts_block;
 
-/* RMSNorm to a given length: x -> length x / sqrt(||x||^2 + count eps) on a range of coordinates. Points and initial
- * centres pass it once, with eps = 0, before the first layer; a row of zeros is refused. Centres pass it after each
- * update; one whose squared length was below count TS_LOST_DIRECTION / 3 (clustering.h), in units of the length's
+/* RMSNorm to a given length: x -> length x / sqrt(||x||^2 + count eps) on a range of data coordinates. Points and
+ * initial centres pass it once, with eps = 0, before the first layer; a row of zeros is refused. Centres pass it after
+ * each update; one whose squared length was below count TS_LOST_DIRECTION / 3 (clustering.h), in units of the length's
  * square, has lost its direction and keeps its old place. */
 typedef struct ts_norm {
     bool present;

@@ -422,6 +422,10 @@ START_TEST(wrong_definitions_are_refused_by_name) {
     bad = good;
     bad.norm = (ts_norm){.present = true, .range = {.group = TS_GROUP_DATA}, .length = 0};
     expect_refusal(bad, "norm: the length must be positive and finite, not 0");
+    bad.norm.length = 1e-300;
+    expect_refusal(bad, "norm: the length must be from 1e-15 to 1e15, not 1e-300");
+    bad.norm = (ts_norm){.present = true, .range = {.group = TS_GROUP_CODE}, .length = 1};
+    expect_refusal(bad, "norm: only data have a direction, not code, which points enter without");
     bad = good;
     bad.feed_forward = (ts_feed_forward_definition){.present = true};
     expect_refusal(bad, "feed_forward: unknown activation");
