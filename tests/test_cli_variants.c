@@ -238,6 +238,7 @@ START_TEST(wrong_definitions) {
         {"\"value\": \"code\"", "\"value\": \"norm\"", "tokens of scheme onehot have no norm"},
         {"\"value\": \"code\"", "\"value\": \"learned\"", "learned projections need a trained model"},
         {"\"simplex\": \"argmax\"", "\"simplex\": \"linear\"", "linear needs scores of 0 or more"},
+        {"\"query\": \"data\"", "\"query\": [{\"from\": \"data\", \"scale\": 1e300}]", "their scores overflow"},
         {"{", "[", "bad.json: line "}};
     for (size_t i = 0; i < sizeof change / sizeof *change; i++) {
         const char *at = strstr(good, change[i][0]);
