@@ -238,7 +238,6 @@ START_TEST(wrong_definitions) {
         {"\"value\": \"code\"", "\"value\": \"norm\"", "tokens of scheme onehot have no norm"},
         {"\"value\": \"code\"", "\"value\": \"learned\"", "learned projections need a trained model"},
         {"\"simplex\": \"argmax\"", "\"simplex\": \"linear\"", "linear needs scores of 0 or more"},
-        {"\"query\": \"data\"", "\"query\": [{\"from\": \"data\", \"scale\": 1e300}]", "their scores overflow"},
         {"{", "[", "bad.json: line "}};
     for (size_t i = 0; i < sizeof change / sizeof *change; i++) {
         const char *at = strstr(good, change[i][0]);
@@ -247,6 +246,14 @@ START_TEST(wrong_definitions) {
         write_file("bad.json", bad);
         expect_failure(1, change[i][2], "cluster six.csv -k 2 --arch bad.json");
     }
+    /* infinity times a coordinate of 0 is no number, and neither are the weights that it makes */
+    const char *query = strstr(good, "\"query\": \"data\"");
+    snprintf(bad, sizeof bad, "%.*s\"query\": [{\"from\": \"data\", \"scale\": 1e300}]%s", (int)(query - good), good,
+             query + strlen("\"query\": \"data\""));
+    write_file("bad.json", bad);
+    write_file("zeros.csv", "0,1\n1,0\n2,2\n");
+    expect_failure(1, "zeros.csv: the points' weights are not finite: their scores overflow",
+                   "cluster zeros.csv -k 2 --arch bad.json");
     write_file("good.json", good);
     free(good);
     expect_failure(2, "--gamma: the file given by --arch says it all",
