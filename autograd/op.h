@@ -24,8 +24,9 @@ typedef struct ts_node {
     int n_in;
     ts_tensor **in;
     ts_tensor *out;
-    void *saved;   /* op->saved bytes, written by forward for backward; NULL when no gradient will be asked */
-    void *scratch; /* op->scratch bytes for the duration of one forward or backward; contents undefined at entry */
+    void *saved;    /* op->saved bytes, written by forward for backward; NULL when no gradient will be asked */
+    void *scratch;  /* op->scratch bytes for the duration of one forward or backward; contents undefined at entry */
+    unsigned fresh; /* in backward: the inputs of op->assigns_in whose gradients hold nothing yet */
     ts_error *error;
     struct ts_node *previous; /* the tape, backwards */
 } ts_node;
@@ -53,6 +54,9 @@ typedef struct ts_op {
     int min_in, max_in;
     size_t attr_size;
     unsigned constant_in; /* bit i set: input i never gets a gradient (a mask) */
+    unsigned assigns_in;  /* bit i set: where bit i of node->fresh is, backward writes all of in[i]->grad instead of
+                             adding  to it, which saves filling it with zeros. Inputs, which may be one tensor, are
+                             written in  ascending order, each before the next is added to. */
 
     /* Infers the output's shape; refuses with ts_refuse. Looks at op, attr, in[]->shape only. */
     ts_status (*shape)(const ts_node *node, ts_shape *out);

@@ -181,22 +181,24 @@ ts_tensor *ts_apply(ts_tape *tape, const ts_op *op, const void *attr, int n, ts_
 
 /* ---- the backward pass --------------------------------------------------------------------------------------- */
 
-/* Marks a tensor as reached and sees that it has a gradient buffer: of zeros, unless it is a leaf that adds up. */
-static bool reach(ts_tape *tape, ts_tensor *t) {
-    if (t->reached) return true;
+/* Sees that a tensor that is reached has a gradient buffer. One that holds nothing yet is filled with zeros, or with a
+ * `bit` left to the op, which that is added to *fresh for. */
+static bool reach(ts_tape *tape, ts_tensor *t, unsigned bit, unsigned *fresh) {
     const size_t bytes = (size_t)ts_size(&t->shape) * sizeof *t->grad;
-    const bool fresh = t->grad == NULL;
-    if (fresh) t->grad = ts_tape_take(tape, bytes);
-    if (t->grad == NULL) return false;
-    if (fresh || !t->is_leaf) memset(t->grad, 0, bytes);
-    t->reached = true;
-    return true;
+    const bool holds_nothing = !t->reached && (t->grad == NULL || !t->is_leaf);
+    if (t->grad == NULL) t->grad = ts_tape_take(tape, bytes);
+    t->reached = t->grad != NULL;
+    if (t->reached && holds_nothing && bit == 0) memset(t->grad, 0, bytes);
+    if (holds_nothing && bit != 0) *fresh |= bit;
+    return t->reached;
 }
 
-static bool reach_inputs(ts_tape *tape, const ts_node *node) {
+static bool reach_inputs(ts_tape *tape, ts_node *node) {
+    node->fresh = 0;
     for (int i = 0; i < node->n_in; i++) {
-        const bool constant = node->op->constant_in >> i & 1u;
-        if (node->in[i]->wants_grad && !constant && !reach(tape, node->in[i])) return false;
+        const unsigned bit = 1u << i;
+        const bool wanted = node->in[i]->wants_grad && !(node->op->constant_in & bit);
+        if (wanted && !reach(tape, node->in[i], node->op->assigns_in & bit, &node->fresh)) return false;
     }
     return true;
 }
@@ -211,7 +213,7 @@ ts_status ts_backward_from(ts_tape *tape, ts_tensor *out, const ts_real *upstrea
         for (int i = 0; i < node->n_in; i++) node->in[i]->reached = false;
     }
     out->reached = false;
-    if (!reach(tape, out)) return tape->error.status;
+    if (!reach(tape, out, 0, NULL)) return tape->error.status;
     const int64_t size = ts_size(&out->shape);
     for (int64_t i = 0; i < size; i++) out->grad[i] += upstream[i];
 

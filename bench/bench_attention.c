@@ -14,6 +14,7 @@
 #include <time.h>
 
 #include "../autograd/kernels/fast_attention.h"
+#include "../autograd/kernels/isa.h"
 #include "../autograd/kernels/parallel.h"
 
 enum { MAX_RUNS = 101, CHAINS = 12 };
@@ -64,8 +65,8 @@ PEAK(avx512, 64, __attribute__((target("avx512f"))))
 
 static double peak(int64_t times, float *out) {
 #if defined(__x86_64__)
-    if (strcmp(ts_fast_attention_isa(), "avx512") == 0) return peak_avx512(times, out);
-    if (strcmp(ts_fast_attention_isa(), "avx2") == 0) return peak_avx2(times, out);
+    if (strcmp(ts_isa_name(ts_isa_in_use()), "avx512") == 0) return peak_avx512(times, out);
+    if (strcmp(ts_isa_name(ts_isa_in_use()), "avx2") == 0) return peak_avx2(times, out);
 #endif
     return peak_base(times, out);
 }
@@ -133,7 +134,7 @@ int main(int argc, char **argv) {
     }
     double one[MAX_RUNS], all[MAX_RUNS];
     for (int r = 0; r < runs; r++) one[r] = limit(1), all[r] = limit(ts_max_threads());
-    printf("%s, median of %d runs; limit %.0f GFLOP/s on 1 thread, %.0f on %d\n", ts_fast_attention_isa(), runs,
+    printf("%s, median of %d runs; limit %.0f GFLOP/s on 1 thread, %.0f on %d\n", ts_isa_name(ts_isa_in_use()), runs,
            median(one, runs), median(all, runs), ts_max_threads());
     printf("  B     n     m    e  dropout limit now  forward ms  GFLOP/s share backward ms  GFLOP/s  share\n");
     for (size_t s = 0; s < sizeof shapes / sizeof shapes[0]; s++)

@@ -29,6 +29,7 @@ ts_status ts_linear_add_fixed(ts_linear *layer, ts_params *params, const char *n
 ts_tensor *ts_linear_forward(const ts_linear *layer, ts_params *params, ts_tape *tape, ts_tensor *x) {
     if (layer->count > 0) return ts_slice(tape, x, -1, layer->first, layer->count);
     ts_tensor *weight = ts_params_use(params, layer->weight, tape);
-    ts_tensor *y = layer->diagonal ? ts_mul(tape, x, weight) : ts_matmul(tape, x, weight, false, false);
-    return layer->bias < 0 ? y : ts_add(tape, y, ts_params_use(params, layer->bias, tape));
+    if (layer->diagonal) return ts_mul(tape, x, weight);
+    if (layer->bias < 0) return ts_matmul(tape, x, weight, false, false);
+    return ts_affine(tape, x, weight, ts_params_use(params, layer->bias, tape));
 }

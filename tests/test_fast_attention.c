@@ -10,6 +10,7 @@
 #endif
 
 #include "../autograd/kernels/fast_attention.h"
+#include "../autograd/kernels/isa.h"
 #define SIMD_BYTES 16
 #include "../autograd/kernels/simd.h"
 #include "../autograd/ops.h"
@@ -27,7 +28,7 @@ static void setup(void) {
 
 static void teardown(void) {
     ts_tape_free(tape);
-    ts_fast_attention_use(NULL);
+    ts_isa_use(NULL);
 }
 
 static ts_attention_spec fast_spec(ts_score score, double gamma, double dropout) {
@@ -182,7 +183,7 @@ static void compare(const problem *p, const char *what, const ts_real *fast, con
     }
     ck_assert_msg(worst <= bound,
                   "%s, %s: b %d n %d m %d e %d f %d, score %d gamma %g dropout %g offset %g: off by %g, not %g",
-                  ts_fast_attention_isa(), what, (int)p->b, (int)p->n, (int)p->m, (int)p->e, (int)p->f, p->spec.score,
+                  ts_isa_name(ts_isa_in_use()), what, (int)p->b, (int)p->n, (int)p->m, (int)p->e, (int)p->f, p->spec.score,
                   p->spec.gamma, p->spec.dropout, p->offset, worst, bound);
 }
 
@@ -190,7 +191,7 @@ static void compare(const problem *p, const char *what, const ts_real *fast, con
 static void check_problem(const problem *p) {
     reference r = {.y = NULL};
     for (int isa = -1; isa < ISA_COUNT; isa++) {
-        if (isa >= 0 && (strcmp(ISAS[isa], ts_fast_attention_isa()) == 0 || !ts_fast_attention_use(ISAS[isa])))
+        if (isa >= 0 && (strcmp(ISAS[isa], ts_isa_name(ts_isa_in_use())) == 0 || !ts_isa_use(ISAS[isa])))
             continue;
         ts_tape_reset(tape);
         ts_tensor *in[3] = {random_tensor(p->b, p->n, p->e, p->offset, "q"),
@@ -205,7 +206,7 @@ static void check_problem(const problem *p) {
         compare(p, "dv", in[2]->grad, r.dv, p->b * p->m * p->f, r.dv_bound);
     }
     reference_free(&r);
-    ts_fast_attention_use(NULL);
+    ts_isa_use(NULL);
 }
 
 static const int NUMBERS[] = {1, 7, 16, 33, 42, 513, 1500}, WIDTHS[] = {1, 2, 7, 10, 16, 42, 48, 132};
@@ -275,7 +276,7 @@ END_TEST
 
 START_TEST(one_query_one_key) {
     for (int isa = 0; isa < ISA_COUNT; isa++) {
-        if (!ts_fast_attention_use(ISAS[isa])) continue;
+        if (!ts_isa_use(ISAS[isa])) continue;
         ts_tape_reset(tape);
         const ts_attention_spec spec = fast_spec(TS_SCORE_EUCLIDEAN, 3, 0);
         ts_tensor *q = random_tensor(1, 1, 5, 10, "q"), *k = random_tensor(1, 1, 5, -4, "k");
@@ -341,7 +342,7 @@ START_TEST(not_a_number_is_not_lost) {
     for (int isa = 0; isa < ISA_COUNT; isa++)
         for (int score = 0; score < 2; score++)
             for (int which = 0; which < 3; which++) {
-                if (!ts_fast_attention_use(ISAS[isa])) continue;
+                if (!ts_isa_use(ISAS[isa])) continue;
                 ts_tape_reset(tape);
                 const ts_attention_spec spec = fast_spec((ts_score)score, 1, 0);
                 ts_tensor *in[3] = {random_tensor(2, 70, 5, 0, "q"), random_tensor(2, 150, 5, 0, "k"),
@@ -363,7 +364,7 @@ END_TEST
 
 START_TEST(scores_of_minus_infinity) {
     for (int isa = 0; isa < ISA_COUNT; isa++) {
-        if (!ts_fast_attention_use(ISAS[isa])) continue;
+        if (!ts_isa_use(ISAS[isa])) continue;
         ts_tape_reset(tape);
         const ts_attention_spec spec = fast_spec(TS_SCORE_DOT, 1, 0);
         const ts_real big = sizeof(ts_real) == sizeof(double) ? (ts_real)1e200 : (ts_real)1e30;
@@ -511,12 +512,12 @@ END_TEST
 
 START_TEST(instruction_sets) {
     const char *wanted = getenv("TESSERA_ISA");
-    ck_assert(!ts_fast_attention_use("abacus"));
-    if (wanted != NULL) ck_assert_str_eq(ts_fast_attention_isa(), wanted); /* nothing has chosen another yet */
-    ck_assert(ts_fast_attention_use("base"));
-    ck_assert_str_eq(ts_fast_attention_isa(), "base");
-    ck_assert(ts_fast_attention_use(NULL));
-    printf("widest instruction set here: %s\n", ts_fast_attention_isa());
+    ck_assert(!ts_isa_use("abacus"));
+    if (wanted != NULL) ck_assert_str_eq(ts_isa_name(ts_isa_in_use()), wanted); /* nothing has chosen another yet */
+    ck_assert(ts_isa_use("base"));
+    ck_assert_str_eq(ts_isa_name(ts_isa_in_use()), "base");
+    ck_assert(ts_isa_use(NULL));
+    printf("widest instruction set here: %s\n", ts_isa_name(ts_isa_in_use()));
 }
 END_TEST
 

@@ -1,5 +1,7 @@
 #include "binary.h"
 
+#include <string.h>
+
 enum { LAST = TS_MAX_RANK - 1 };
 
 /* Appends axis a to the walk, merged with the one before it where both operands go on without a jump. */
@@ -39,6 +41,7 @@ ts_runs ts_runs_of(const ts_node *node) {
 
 int64_t ts_row_start(const ts_runs *runs, int i, int64_t row) {
     int64_t start = 0;
+    if (runs->dim[0] * runs->dim[1] == 1) return row * runs->step[i][LAST - 1]; /* without a division */
     for (int a = LAST - 1; a >= 0; a--) {
         start += row % runs->dim[a] * runs->step[i][a];
         row /= runs->dim[a];
@@ -50,4 +53,9 @@ size_t ts_binary_scratch(const ts_node *node) {
     const ts_shape *out = &node->out->shape;
     const bool stretched = !ts_shape_equal(&node->in[0]->shape, out) || !ts_shape_equal(&node->in[1]->shape, out);
     return stretched && node->out->wants_grad ? (size_t)ts_size(out) * sizeof(ts_real) : 0;
+}
+
+void ts_stretched_gradient(const ts_node *node, const ts_tensor *in, const ts_real *d, bool fresh) {
+    if (fresh) memset(in->grad, 0, (size_t)ts_size(&in->shape) * sizeof *in->grad);
+    ts_sum_to_shape(&node->out->shape, d, &in->shape, in->grad);
 }

@@ -27,6 +27,9 @@ int64_t ts_row_start(const ts_runs *runs, int i, int64_t row);
 /* Room for one gradient at the output's size, when an operand was stretched. */
 size_t ts_binary_scratch(const ts_node *node);
 
+/* The gradient of a stretched operand from that of the output's size. */
+void ts_stretched_gradient(const ts_node *node, const ts_tensor *in, const ts_real *d, bool fresh);
+
 /* Runs `body` for every element: index i of the output, values a and b of the operands. */
 #define TS_RUN_LOOP(body)                                                                                             \
     const ts_runs runs = ts_runs_of(node);                                                                            \
@@ -55,15 +58,18 @@ size_t ts_binary_scratch(const ts_node *node);
 #define TS_BINARY_GRADIENT(name, operand, g)                              \
     static void name(const ts_node *node) {                               \
         const ts_tensor *in = node->in[operand];                          \
+        const bool fresh = node->fresh >> operand & 1u;                   \
         if (in->grad == NULL) return;                                     \
         const ts_real *dout = node->out->grad;                            \
-        if (ts_shape_equal(&in->shape, &node->out->shape)) {              \
-            ts_real *d = in->grad;                                        \
-            TS_RUN_LOOP(const ts_real dy = dout[i]; d[i] += (ts_real)(g)) \
-        } else {                                                          \
-            ts_real *d = node->scratch;                                   \
+        ts_real *d = in->grad;                                            \
+        if (!ts_shape_equal(&in->shape, &node->out->shape)) {             \
+            d = node->scratch;                                            \
             TS_RUN_LOOP(const ts_real dy = dout[i]; d[i] = (ts_real)(g))  \
-            ts_sum_to_shape(&node->out->shape, d, &in->shape, in->grad);  \
+            ts_stretched_gradient(node, in, d, fresh);                    \
+        } else if (fresh) {                                               \
+            TS_RUN_LOOP(const ts_real dy = dout[i]; d[i] = (ts_real)(g))  \
+        } else {                                                          \
+            TS_RUN_LOOP(const ts_real dy = dout[i]; d[i] += (ts_real)(g)) \
         }                                                                 \
     }
 
@@ -80,6 +86,7 @@ size_t ts_binary_scratch(const ts_node *node);
     const ts_op ts_op_##op_name = {.name = #op_name,             \
                                    .min_in = 2,                  \
                                    .max_in = 2,                  \
+                                   .assigns_in = 3,              \
                                    .shape = ts_shape_broadcast,  \
                                    .scratch = ts_binary_scratch, \
                                    .forward = forward,           \

@@ -1,71 +1,15 @@
 #include "fast_attention.h"
 
 #include <math.h>
-#include <stdatomic.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "fast_attention_kernels.h"
+#include "isa.h"
 #include "parallel.h"
 
-/* ---- instruction sets -------------------------------------------------------------------------------------------- */
+static const ts_fast_kernels *const tables[TS_ISAS] = TS_ISA_TABLE(ts_fast_kernels);
 
-/* From narrow to wide, so that the last one that is here is the best. */
-static const struct isa {
-    const char *name;
-    const ts_fast_kernels *kernels;
-} isas[] = {
-    {"base", &ts_fast_kernels_base},
-#ifdef TS_HAVE_AVX2
-    {"avx2", &ts_fast_kernels_avx2},
-#endif
-#ifdef TS_HAVE_AVX512
-    {"avx512", &ts_fast_kernels_avx512},
-#endif
-};
-enum { ISAS = sizeof isas / sizeof isas[0] };
-
-static bool is_here(const struct isa *isa) {
-#if defined(TS_HAVE_AVX2) || defined(TS_HAVE_AVX512)
-    __builtin_cpu_init();
-    const bool avx2 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
-    if (strcmp(isa->name, "avx2") == 0) return avx2;
-    if (strcmp(isa->name, "avx512") == 0)
-        return avx2 && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") &&
-               __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vl");
-#endif
-    return isa->kernels == &ts_fast_kernels_base;
-}
-
-static const struct isa *widest(const char *no_wider_than) {
-    const struct isa *best = &isas[0];
-    for (int i = 0; i < ISAS; i++) {
-        if (is_here(&isas[i])) best = &isas[i];
-        if (no_wider_than != NULL && strcmp(isas[i].name, no_wider_than) == 0) break;
-    }
-    return best;
-}
-
-static _Atomic(const struct isa *) chosen;
-
-static const struct isa *isa_in_use(void) {
-    const struct isa *isa = atomic_load_explicit(&chosen, memory_order_acquire);
-    if (isa == NULL) {
-        isa = widest(getenv("TESSERA_ISA"));
-        atomic_store_explicit(&chosen, isa, memory_order_release);
-    }
-    return isa;
-}
-
-const char *ts_fast_attention_isa(void) {
-    return isa_in_use()->name;
-}
-
-bool ts_fast_attention_use(const char *name) {
-    const struct isa *isa = widest(name);
-    if (name != NULL && strcmp(isa->name, name) != 0) return false;
-    atomic_store_explicit(&chosen, isa, memory_order_release);
-    return true;
+static const ts_fast_kernels *kernels_in_use(void) {
+    return tables[ts_isa_in_use()];
 }
 
 /* ---- the task ---------------------------------------------------------------------------------------------------- */
@@ -109,7 +53,7 @@ static layout layout_of(const ts_fast_attention *a) {
 
 size_t ts_fast_attention_scratch(const ts_fast_attention *a) {
     const layout l = layout_of(a);
-    const int64_t work = isa_in_use()->kernels->work(a) * ts_max_threads();
+    const int64_t work = kernels_in_use()->work(a) * ts_max_threads();
     return (size_t)(l.slots * (l.centre + l.centred + l.bias) + l.columns + work) * sizeof(ts_real);
 }
 
@@ -125,7 +69,7 @@ typedef struct call {
 
 static call call_of(const ts_fast_attention *a, ts_real *scratch) {
     const double log2_e = 1.4426950408889634074, factor = a->euclidean ? 2 * a->gamma : a->gamma;
-    call c = {.a = a, .kernels = isa_in_use()->kernels, .layout = layout_of(a), .slots = scratch};
+    call c = {.a = a, .kernels = kernels_in_use(), .layout = layout_of(a), .slots = scratch};
     c.work_size = c.kernels->work(a);
     c.blocks = ts_fast_blocks(c.kernels, a->n);
     c.task = (ts_fast_task){.a = a,

@@ -72,14 +72,4 @@ static inline bool ts_drop(ts_drop_key key, int64_t row, int64_t column) {
     return (int32_t)x < key.threshold;
 }
 
-/* ---- instruction sets -------------------------------------------------------------------------------------------- */
-
-/* The one in use, "base", "avx2" or "avx512": the widest the processor has, or the environment's TESSERA_ISA if that is
- * narrower, found once. */
-const char *ts_fast_attention_isa(void);
-
-/* For tests and measurements: uses the one named (NULL: the widest again) from now on; false when there is none here.
- * Not while another thread computes. */
-bool ts_fast_attention_use(const char *isa);
-
 #endif

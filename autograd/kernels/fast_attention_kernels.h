@@ -44,7 +44,7 @@ static inline int64_t ts_fast_blocks(const ts_fast_kernels *kernels, int64_t n) 
 }
 
 extern const ts_fast_kernels ts_fast_kernels_base;
-/* Those of the wider sets are there when TS_HAVE_AVX2, TS_HAVE_AVX512 are defined. */
+/* Those of the wider sets are there as isa.h says. */
 extern const ts_fast_kernels ts_fast_kernels_avx2, ts_fast_kernels_avx512;
 
 #endif

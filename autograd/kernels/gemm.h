@@ -1,4 +1,4 @@
-/* gemm.h: products of dense matrices.
+/* gemm.h: products of dense matrices, by kernels of the widest instruction set (isa.h).
  *
  * The sum over the inner length is taken in runs of 256, added up in order, whatever the threads: an element's value
  * depends on its row, its column and the inner length only. */
@@ -14,15 +14,17 @@ typedef struct ts_matrices {
     int64_t size, row, col;
 } ts_matrices;
 
-/* For every matrix t of c's grid: c_t [m,n] += sum of a_s [m,k] b_s [k,n] over the batches s of `full` that t serves.
- */
+/* For every matrix t of c's grid: c_t [m,n] (+)= bias + sum of a_s [m,k] b_s [k,n] over the batches s of `full` that t
+ * serves. */
 typedef struct ts_product {
     int64_t m, n, k;
     ts_grid full, c_grid;
     ts_matrices a, b;
+    const ts_real *bias; /* [n], once; NULL: zeros */
     ts_real *c;
+    bool add; /* to what is in c */
 } ts_product;
 
-void ts_product_add(const ts_product *p);
+void ts_product_compute(const ts_product *p);
 
 #endif

@@ -13,11 +13,17 @@ static inline int ts_max_threads(void) {
 static inline int ts_thread(void) {
     return omp_get_thread_num();
 }
+static inline int ts_in_parallel(void) {
+    return omp_in_parallel();
+}
 #else
 static inline int ts_max_threads(void) {
     return 1;
 }
 static inline int ts_thread(void) {
+    return 0;
+}
+static inline int ts_in_parallel(void) {
     return 0;
 }
 #endif

@@ -35,11 +35,12 @@ static inline ts_status ts_shape_same(const ts_node *node, ts_shape *out) {
         ts_real *din = node->in[0]->grad;                                                                    \
         const attr_type *attr = node->attr;                                                                  \
         (void)attr;                                                                                          \
+        const bool fresh = node->fresh != 0;                                                                 \
         if (din == NULL) return;                                                                             \
         _Pragma("omp parallel for simd if (size > TS_PARALLEL_CUTOFF)") for (int64_t i = 0; i < size; i++) { \
             const ts_real x = in[i], y = out[i], dy = dout[i];                                               \
             (void)x, (void)y;                                                                                \
-            din[i] += (ts_real)(g);                                                                          \
+            din[i] = (fresh ? 0 : din[i]) + (ts_real)(g);                                                    \
         }                                                                                                    \
     }
 
@@ -48,6 +49,7 @@ static inline ts_status ts_shape_same(const ts_node *node, ts_shape *out) {
     const ts_op ts_op_##op_name = {.name = #op_name,        \
                                    .min_in = 1,             \
                                    .max_in = 1,             \
+                                   .assigns_in = 1,         \
                                    .attr_size = attr_bytes, \
                                    .shape = shape_rule,     \
                                    .forward = forward,      \

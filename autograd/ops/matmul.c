@@ -1,11 +1,12 @@
-/* y = a b for every matrix of the last two axes, leading axes broadcast;  da += dy b^T,  db += a^T dy
+/* y = a b + bias for every matrix of the last two axes, leading axes broadcast;  da += dy b^T,  db += a^T dy,
+ * dbias += the sum of dy's rows
  *
  * With transpose flags a stands for its transpose, as does b; gradients are those of the tensors as given. */
+#include "../kernels/broadcast.h"
 #include "../kernels/gemm.h"
-
-#include <string.h>
-
 #include "../ops.h"
+
+enum { BIAS = 2 }; /* the input it is */
 
 typedef struct matmul_attr {
     bool transpose_a, transpose_b;
@@ -22,7 +23,10 @@ static ts_status shape(const ts_node *node, ts_shape *out) {
     const int64_t ka = length(a, attr->transpose_a ? 2 : 1), kb = length(b, attr->transpose_b ? 1 : 2);
     if (ka != kb)
         return ts_refuse(node, TS_ERROR_SHAPE, "inner lengths %lld and %lld differ", (long long)ka, (long long)kb);
-    return ts_shape_batched(node, length(a, attr->transpose_a ? 1 : 2), length(b, attr->transpose_b ? 2 : 1), out);
+    const int64_t n = length(b, attr->transpose_b ? 2 : 1);
+    if (node->n_in > BIAS && !(node->in[BIAS]->shape.rank == 1 && node->in[BIAS]->shape.dim[0] == n))
+        return ts_refuse(node, TS_ERROR_SHAPE, "the bias must be [%lld]", (long long)n);
+    return ts_shape_batched(node, length(a, attr->transpose_a ? 1 : 2), n, out);
 }
 
 /* The node's three tensors as matrices a [m,k], b [k,n], y [m,n] of this many batches. */
@@ -58,20 +62,37 @@ static parts parts_of(const ts_node *node) {
 
 static void forward(const ts_node *node) {
     const parts p = parts_of(node);
-    const ts_product y = {p.m, p.n, p.k, p.full, p.full, p.a, p.b, node->out->data};
-    memset(node->out->data, 0, (size_t)ts_size(&node->out->shape) * sizeof(ts_real));
-    ts_product_add(&y);
+    const ts_product y = {.m = p.m,
+                          .n = p.n,
+                          .k = p.k,
+                          .full = p.full,
+                          .c_grid = p.full,
+                          .a = p.a,
+                          .b = p.b,
+                          .bias = node->n_in > BIAS ? node->in[BIAS]->data : NULL,
+                          .c = node->out->data};
+    ts_product_compute(&y);
+}
+
+/* The gradient of input i, a or b, [m,n] or transposed [n,m], from x [m,k] and z [k,n]. */
+static void gradient(const ts_node *node, int i, const parts *p, ts_grid grid, const int64_t size[3], ts_matrices x,
+                     ts_matrices z, bool transpose) {
+    const ts_product straight = {
+        .m = size[0], .n = size[1], .k = size[2], .full = p->full, .c_grid = grid, .a = x, .b = z};
+    ts_product d = straight;
+    if (transpose) d.m = size[1], d.n = size[0], d.a = transposed(z), d.b = transposed(x);
+    d.c = node->in[i]->grad;
+    d.add = !(node->fresh >> i & 1u);
+    if (d.c != NULL) ts_product_compute(&d);
 }
 
 static void backward(const ts_node *node) {
     const matmul_attr *attr = node->attr;
     const parts p = parts_of(node);
-    const ts_product da = {p.m, p.k, p.n, p.full, p.a.grid, p.dy, transposed(p.b), node->in[0]->grad};
-    const ts_product da_transposed = {p.k, p.m, p.n, p.full, p.a.grid, p.b, transposed(p.dy), node->in[0]->grad};
-    const ts_product db = {p.k, p.n, p.m, p.full, p.b.grid, transposed(p.a), p.dy, node->in[1]->grad};
-    const ts_product db_transposed = {p.n, p.k, p.m, p.full, p.b.grid, transposed(p.dy), p.a, node->in[1]->grad};
-    if (node->in[0]->grad != NULL) ts_product_add(attr->transpose_a ? &da_transposed : &da);
-    if (node->in[1]->grad != NULL) ts_product_add(attr->transpose_b ? &db_transposed : &db);
+    gradient(node, 0, &p, p.a.grid, (int64_t[]){p.m, p.k, p.n}, p.dy, transposed(p.b), attr->transpose_a);
+    gradient(node, 1, &p, p.b.grid, (int64_t[]){p.k, p.n, p.m}, transposed(p.a), p.dy, attr->transpose_b);
+    if (node->n_in > BIAS && node->in[BIAS]->grad != NULL)
+        ts_sum_to_shape(&node->out->shape, node->out->grad, &node->in[BIAS]->shape, node->in[BIAS]->grad);
 }
 
 static const matmul_attr nn = {false, false}, tn = {true, false}, nt = {false, true}, tt = {true, true};
@@ -89,6 +110,12 @@ static const ts_op_case cases[] = {
     {.label = "one a for all", .n_in = 2, .in = {TS_DIMS(2, 5), TS_DIMS(2, 3, 5, 4)}, .attr = &nn},
     {.label = "both stretch", .n_in = 2, .in = {TS_DIMS(2, 1, 3, 5), TS_DIMS(3, 4, 5)}, .attr = &nt},
     {.label = "batches", .n_in = 2, .in = {TS_DIMS(2, 2, 3, 2), TS_DIMS(2, 2, 2, 3)}, .attr = &nn},
+    {.label = "bias", .n_in = 3, .in = {TS_DIMS(2, 3, 5), TS_DIMS(5, 4), TS_DIMS(4)}, .attr = &nn},
+    {.label = "bias, batches of b", .n_in = 3, .in = {TS_DIMS(3, 5), TS_DIMS(2, 4, 5), TS_DIMS(4)}, .attr = &nt},
+    {.label = "bias, no inner length", .n_in = 3, .in = {TS_DIMS(2, 0), TS_DIMS(0, 3), TS_DIMS(3)}, .attr = &nn},
+    {.label = "more than one block", .n_in = 2, .in = {TS_DIMS(50, 3), TS_DIMS(3, 101)}, .attr = &nn},
+    {.label = "more than one run", .n_in = 2, .in = {TS_DIMS(3, 259), TS_DIMS(259, 2)}, .attr = &nn},
+    {.label = "aliasing strides", .n_in = 2, .in = {TS_DIMS(9, 64), TS_DIMS(64, 3)}, .attr = &nn},
     {.label = "no inner length", .n_in = 2, .in = {TS_DIMS(2, 0), TS_DIMS(0, 3)}, .attr = &nn},
     {.label = "no rows", .n_in = 2, .in = {TS_DIMS(0, 2), TS_DIMS(2, 3)}, .attr = &nn},
     {.label = "no batches", .n_in = 2, .in = {TS_DIMS(0, 2, 2), TS_DIMS(2, 3)}, .attr = &tn},
@@ -96,11 +123,17 @@ static const ts_op_case cases[] = {
     {.label = "with a flag", .n_in = 2, .in = {TS_DIMS(3, 4), TS_DIMS(4, 2)}, .attr = &nt, .kind = TS_CASE_REFUSED},
     {.label = "rank 1", .n_in = 2, .in = {TS_DIMS(4), TS_DIMS(4, 2)}, .attr = &nn, .kind = TS_CASE_REFUSED},
     {.label = "axes", .n_in = 2, .in = {TS_DIMS(2, 3, 4), TS_DIMS(3, 4, 2)}, .attr = &nn, .kind = TS_CASE_REFUSED},
+    {.label = "bias",
+     .n_in = 3,
+     .in = {TS_DIMS(3, 4), TS_DIMS(4, 2), TS_DIMS(3)},
+     .kind = TS_CASE_REFUSED,
+     .attr = &nn},
     {.label = NULL}};
 
 const ts_op ts_op_matmul = {.name = "matmul",
                             .min_in = 2,
-                            .max_in = 2,
+                            .max_in = 3,
+                            .assigns_in = 3,
                             .attr_size = sizeof(matmul_attr),
                             .shape = shape,
                             .forward = forward,
@@ -110,4 +143,9 @@ const ts_op ts_op_matmul = {.name = "matmul",
 ts_tensor *ts_matmul(ts_tape *tape, ts_tensor *a, ts_tensor *b, bool transpose_a, bool transpose_b) {
     const matmul_attr attr = {transpose_a, transpose_b};
     return ts_apply(tape, &ts_op_matmul, &attr, 2, (ts_tensor *[]){a, b});
+}
+
+ts_tensor *ts_affine(ts_tape *tape, ts_tensor *x, ts_tensor *w, ts_tensor *bias) {
+    const matmul_attr attr = {false, false};
+    return ts_apply(tape, &ts_op_matmul, &attr, 3, (ts_tensor *[]){x, w, bias});
 }

@@ -1,0 +1,101 @@
+/* gemm_body.h: one block of a product of matrices, compiled once for each instruction set by the file that defines
+ * SIMD_BYTES and KERNELS, the kernel's name.
+ *
+ * TS_GEMM_DEPTH rows of b at a time are packed into whole vectors, padded with zeros. a stays where it is: a tile reads
+ * single numbers of it, at any strides, but for strides at which its lines would push each other out of the first
+ * cache. BUFFER_ROWS rows of sums are taken in whole vectors, from which the block's own columns go to c. */
+#include "gemm_kernels.h"
+#include "simd_product.h"
+
+enum {
+    BUFFER_ROWS = 48,
+    ALIASING = 64 /* numbers: lines this far apart, or a multiple of it, share few places of the cache */
+};
+
+static int64_t whole_vectors(int64_t n) {
+    return (n + LANES - 1) / LANES * LANES;
+}
+
+/* packed[l][j] = b[first + l][j], zeros in the columns from t->cols to width. */
+static void pack_b(const ts_gemm_block *t, int64_t first, int64_t depth, int64_t width, ts_real *packed) {
+    const ts_real *b = t->b + first * t->b_row;
+    if (t->b_col == 1)
+        for (int64_t l = 0; l < depth; l++) memcpy(packed + l * width, b + l * t->b_row, (size_t)t->cols * sizeof *b);
+    else if (t->b_row == 1)
+        transpose(b, t->b_col, t->cols, depth, packed, width, false, 1);
+    else
+        for (int64_t l = 0; l < depth; l++)
+            for (int64_t j = 0; j < t->cols; j++) packed[l * width + j] = b[l * t->b_row + j * t->b_col];
+    for (int64_t l = 0; l < depth && t->cols < width; l++)
+        memset(packed + l * width + t->cols, 0, (size_t)(width - t->cols) * sizeof *packed);
+}
+
+/* packed[l][i] = a[i][first + l] */
+static void pack_a(const ts_gemm_block *t, int64_t first, int64_t depth, ts_real *packed) {
+    const ts_real *a = t->a + first * t->a_col;
+    if (t->a_col == 1)
+        transpose(a, t->a_row, t->rows, depth, packed, t->rows, false, 1);
+    else
+        for (int64_t l = 0; l < depth; l++)
+            for (int64_t i = 0; i < t->rows; i++) packed[l * t->rows + i] = a[i * t->a_row + l * t->a_col];
+}
+
+static bool aliases(const ts_gemm_block *t) {
+    return t->rows > TILE_ROWS && (t->a_row % ALIASING == 0 || t->a_col % ALIASING == 0);
+}
+
+/* c (+)= bias + sums; `add` and `biased` are constants. */
+SIMD_INLINE void finish(const ts_gemm_block *t, int64_t width, const ts_real *sums, const bool add, const bool biased) {
+    const int64_t whole = t->cols / LANES * LANES;
+    for (int64_t i = 0; i < t->rows; i++, sums += width) {
+        ts_real *c = t->c + i * t->c_row;
+        for (int64_t j = 0; j < whole; j += LANES) {
+            vec s = vec_load(sums + j);
+            if (biased) s += vec_load(t->bias + j);
+            vec_store(c + j, add ? vec_load(c + j) + s : s);
+        }
+        for (int64_t j = whole; j < t->cols; j++) {
+            const ts_real s = biased ? sums[j] + t->bias[j] : sums[j];
+            c[j] = add ? c[j] + s : s;
+        }
+    }
+}
+
+/* The rows of t, at most BUFFER_ROWS, and `depth` of the inner length from `first` on. */
+static void multiply_rows(const ts_gemm_block *t, int64_t first, int64_t depth, int64_t width,
+                          const ts_real *packed_b) {
+    ts_real packed_a[BUFFER_ROWS * TS_GEMM_DEPTH], sums[BUFFER_ROWS * TS_GEMM_COLS];
+    product p = {.rows = t->rows, .vecs = width / LANES, .depth = depth, .b = packed_b, .b_step = width};
+    p.a = t->a + first * t->a_col, p.a_row = t->a_row, p.a_step = t->a_col;
+    p.c = sums, p.c_step = width;
+    if (aliases(t)) {
+        pack_a(t, first, depth, packed_a);
+        p.a = packed_a, p.a_row = 1, p.a_step = t->rows;
+    }
+    multiply(&p);
+    if (t->bias != NULL)
+        t->add ? finish(t, width, sums, true, true) : finish(t, width, sums, false, true);
+    else
+        t->add ? finish(t, width, sums, true, false) : finish(t, width, sums, false, false);
+}
+
+static void multiply_block(const ts_gemm_block *t) {
+    const int64_t width = whole_vectors(t->cols);
+    ts_real packed_b[TS_GEMM_COLS * TS_GEMM_DEPTH];
+    int64_t first = 0;
+    do {
+        const int64_t depth = t->depth - first < TS_GEMM_DEPTH ? t->depth - first : TS_GEMM_DEPTH;
+        pack_b(t, first, depth, width, packed_b);
+        for (int64_t i = 0; i < t->rows; i += BUFFER_ROWS) {
+            ts_gemm_block part = *t;
+            part.rows = t->rows - i < BUFFER_ROWS ? t->rows - i : BUFFER_ROWS;
+            part.a += i * t->a_row;
+            part.c += i * t->c_row;
+            if (first > 0) part.bias = NULL, part.add = true;
+            multiply_rows(&part, first, depth, width, packed_b);
+        }
+        first += depth;
+    } while (first < t->depth);
+}
+
+const ts_gemm_kernel KERNELS = multiply_block;
