@@ -78,22 +78,33 @@ int64_t ts_axis_total(const ts_axis *axis, int64_t q) {
     return axis->blocks == 1 ? q : q / axis->inner * axis->blocks * axis->inner + q % axis->inner;
 }
 
-bool ts_axis_is_large(const ts_axis *axis) {
-    return axis->outer * axis->n * axis->inner > TS_PARALLEL_CUTOFF;
+int64_t ts_axis_steps(const ts_axis *axis) {
+    return axis->outer * axis->n * axis->inner;
+}
+
+typedef struct call {
+    const ts_axis *axis;
+    ts_piece_fn *reduce;
+    ts_join_fn *join;
+    const void *context;
+    double *partial;
+} call;
+
+static void reduce_piece(const void *context, int64_t item) {
+    const call *k = context;
+    const ts_piece piece = ts_axis_piece(k->axis, item);
+    k->reduce(&piece, k->context, k->partial + piece.partial);
+}
+
+static void join_blocks(const void *context, int64_t q) {
+    const call *k = context;
+    double *total = k->partial + ts_axis_total(k->axis, q);
+    for (int64_t b = 1; b < k->axis->blocks; b++) *total = k->join(*total, total[b * k->axis->inner]);
 }
 
 void ts_axis_reduce(const ts_axis *axis, ts_piece_fn *reduce, const void *context, ts_join_fn *join, double *partial) {
-    const int64_t pieces = ts_axis_pieces(axis), outputs = axis->outer * axis->inner;
-    const bool large = ts_axis_is_large(axis);
-#pragma omp parallel for if (large)
-    for (int64_t item = 0; item < pieces; item++) {
-        const ts_piece piece = ts_axis_piece(axis, item);
-        reduce(&piece, context, partial + piece.partial);
-    }
-    if (axis->blocks == 1) return;
-#pragma omp parallel for if (large)
-    for (int64_t q = 0; q < outputs; q++) {
-        double *total = partial + ts_axis_total(axis, q);
-        for (int64_t b = 1; b < axis->blocks; b++) *total = join(*total, total[b * axis->inner]);
-    }
+    const call k = {axis, reduce, join, context, partial};
+    const int64_t outputs = axis->outer * axis->inner;
+    ts_for_each(ts_axis_pieces(axis), ts_axis_steps(axis), reduce_piece, &k);
+    if (axis->blocks > 1) ts_for_each(outputs, outputs * axis->blocks, join_blocks, &k);
 }

@@ -46,8 +46,8 @@ ts_piece ts_axis_piece(const ts_axis *axis, int64_t item);
 int64_t ts_axis_partials(const ts_axis *axis);
 int64_t ts_axis_total(const ts_axis *axis, int64_t q);
 
-/* Whether the whole tensor is worth sharing among threads. */
-bool ts_axis_is_large(const ts_axis *axis);
+/* The size of the whole tensor. */
+int64_t ts_axis_steps(const ts_axis *axis);
 
 /* Writes the piece's results to into[0 .. width-1]. */
 typedef void ts_piece_fn(const ts_piece *piece, const void *context, double *into);

@@ -27,58 +27,63 @@ int64_t ts_row_start(const ts_runs *runs, int i, int64_t row);
 /* Room for one gradient at the output's size, when an operand was stretched. */
 size_t ts_binary_scratch(const ts_node *node);
 
-/* The gradient of a stretched operand from that of the output's size. */
-void ts_stretched_gradient(const ts_node *node, const ts_tensor *in, const ts_real *d, bool fresh);
+typedef struct ts_binary_call {
+    ts_runs runs;
+    const ts_real *a, *b, *dy;
+    ts_real *out; /* y, or a gradient */
+} ts_binary_call;
 
-/* Runs `body` for every element: index i of the output, values a and b of the operands. */
-#define TS_RUN_LOOP(body)                                                                                             \
-    const ts_runs runs = ts_runs_of(node);                                                                            \
-    const int64_t n_runs = runs.rows * runs.runs_per_row;                                                             \
-    const int64_t step_a = runs.step[0][TS_MAX_RANK - 1], step_b = runs.step[1][TS_MAX_RANK - 1];                     \
-    _Pragma("omp parallel for if (runs.rows * runs.length > TS_PARALLEL_CUTOFF)") for (int64_t run = 0; run < n_runs; \
-                                                                                       run++) {                       \
-        const int64_t row = run / runs.runs_per_row, from = run % runs.runs_per_row * TS_RUN;                         \
-        const int64_t to = runs.length - from < TS_RUN ? runs.length : from + TS_RUN, first = row * runs.length;      \
-        const ts_real *pa = node->in[0]->data + ts_row_start(&runs, 0, row);                                          \
-        const ts_real *pb = node->in[1]->data + ts_row_start(&runs, 1, row);                                          \
-        _Pragma("omp simd") for (int64_t c = from; c < to; c++) {                                                     \
-            const ts_real a = pa[c * step_a], b = pb[c * step_b];                                                     \
-            const int64_t i = first + c;                                                                              \
-            (void)a, (void)b;                                                                                         \
-            body;                                                                                                     \
-        }                                                                                                             \
+/* Every run of a node, by a function that TS_BINARY_RUN made. */
+void ts_binary_each(const ts_node *node, ts_real *out, ts_item_fn *run);
+
+/* The gradient of input i: runs of `assign` or of `add` write it, as the node says; if the operand was stretched, its
+ * gradient at the output's size is made in scratch and summed. */
+void ts_binary_gradient(const ts_node *node, int i, ts_item_fn *assign, ts_item_fn *add);
+
+/* A function that executes `body` for every element of a run: index i of the output, values a and b of the operands. */
+#define TS_BINARY_LOOP(value_a, value_b, body)                \
+    _Pragma("omp simd") for (int64_t c = from; c < to; c++) { \
+        const ts_real a = value_a, b = value_b;               \
+        const int64_t i = first + c;                          \
+        (void)a, (void)b;                                     \
+        body;                                                 \
+    }
+#define TS_BINARY_RUN(name, body)                                                                             \
+    static void name(const void *context, int64_t run) {                                                      \
+        const ts_binary_call *call = context;                                                                 \
+        const ts_runs *runs = &call->runs;                                                                    \
+        const int64_t row = run / runs->runs_per_row, from = run % runs->runs_per_row * TS_RUN;               \
+        const int64_t to = runs->length - from < TS_RUN ? runs->length : from + TS_RUN;                       \
+        const int64_t step_a = runs->step[0][TS_MAX_RANK - 1], step_b = runs->step[1][TS_MAX_RANK - 1];       \
+        const int64_t first = row * runs->length;                                                             \
+        const ts_real *pa = call->a + ts_row_start(runs, 0, row), *pb = call->b + ts_row_start(runs, 1, row); \
+        const ts_real *dout = call->dy;                                                                       \
+        ts_real *out = call->out;                                                                             \
+        (void)dout;                                                                                           \
+        if (step_a == 1 && step_b == 1)                                                                       \
+            TS_BINARY_LOOP(pa[c], pb[c], body)                                                                \
+        else if (step_a == 1 && step_b == 0)                                                                  \
+            TS_BINARY_LOOP(pa[c], *pb, body)                                                                  \
+        else                                                                                                  \
+            TS_BINARY_LOOP(pa[c * step_a], pb[c * step_b], body)                                              \
     }
 
-#define TS_BINARY_FORWARD(name, f)          \
-    static void name(const ts_node *node) { \
-        ts_real *y = node->out->data;       \
-        TS_RUN_LOOP(y[i] = (ts_real)(f))    \
+#define TS_BINARY_FORWARD(name, f)                         \
+    TS_BINARY_RUN(name##_run, out[i] = (ts_real)(f))       \
+    static void name(const ts_node *node) {                \
+        ts_binary_each(node, node->out->data, name##_run); \
     }
 
-#define TS_BINARY_GRADIENT(name, operand, g)                              \
-    static void name(const ts_node *node) {                               \
-        const ts_tensor *in = node->in[operand];                          \
-        const bool fresh = node->fresh >> operand & 1u;                   \
-        if (in->grad == NULL) return;                                     \
-        const ts_real *dout = node->out->grad;                            \
-        ts_real *d = in->grad;                                            \
-        if (!ts_shape_equal(&in->shape, &node->out->shape)) {             \
-            d = node->scratch;                                            \
-            TS_RUN_LOOP(const ts_real dy = dout[i]; d[i] = (ts_real)(g))  \
-            ts_stretched_gradient(node, in, d, fresh);                    \
-        } else if (fresh) {                                               \
-            TS_RUN_LOOP(const ts_real dy = dout[i]; d[i] = (ts_real)(g))  \
-        } else {                                                          \
-            TS_RUN_LOOP(const ts_real dy = dout[i]; d[i] += (ts_real)(g)) \
-        }                                                                 \
-    }
+#define TS_BINARY_GRADIENT(name, g)                                                 \
+    TS_BINARY_RUN(name##_assign, const ts_real dy = dout[i]; out[i] = (ts_real)(g)) \
+    TS_BINARY_RUN(name##_add, const ts_real dy = dout[i]; out[i] += (ts_real)(g))
 
-#define TS_BINARY_BACKWARD(name, ga, gb)    \
-    TS_BINARY_GRADIENT(name##_a, 0, ga)     \
-    TS_BINARY_GRADIENT(name##_b, 1, gb)     \
-    static void name(const ts_node *node) { \
-        name##_a(node);                     \
-        name##_b(node);                     \
+#define TS_BINARY_BACKWARD(name, ga, gb)                            \
+    TS_BINARY_GRADIENT(name##_a, ga)                                \
+    TS_BINARY_GRADIENT(name##_b, gb)                                \
+    static void name(const ts_node *node) {                         \
+        ts_binary_gradient(node, 0, name##_a_assign, name##_a_add); \
+        ts_binary_gradient(node, 1, name##_b_assign, name##_b_add); \
     }
 
 /* The descriptor of a broadcasting op whose file defines forward, backward and cases. */

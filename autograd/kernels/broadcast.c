@@ -52,23 +52,30 @@ static void sum_strip(const int64_t dim[TS_MAX_RANK], const bool reduced[TS_MAX_
             }
 }
 
-void ts_sum_to_shape(const ts_shape *from, const ts_real *src, const ts_shape *to, ts_real *dst) {
-    int64_t dim[TS_MAX_RANK], kept[TS_MAX_RANK];
+typedef struct call {
+    int64_t dim[TS_MAX_RANK], kept[TS_MAX_RANK], strips;
     bool reduced[TS_MAX_RANK];
-    ts_padded_dims(from, dim);
-    ts_padded_dims(to, kept);
-    for (int a = 0; a < TS_MAX_RANK; a++) reduced[a] = kept[a] == 1;
-    const int64_t strips = (kept[3] + STRIP - 1) / STRIP, items = kept[0] * kept[1] * kept[2] * strips;
-    const int64_t size = ts_size(from);
-    if (size == 0) return;
-#pragma omp parallel for if (size > TS_PARALLEL_CUTOFF)
-    for (int64_t item = 0; item < items; item++) {
-        const int64_t row = item / strips, column = item % strips * STRIP;
-        const int64_t at[3] = {row / kept[2] / kept[1], row / kept[2] % kept[1], row % kept[2]};
-        const int64_t width = kept[3] - column < STRIP ? kept[3] - column : STRIP;
-        double acc[STRIP] = {0};
-        sum_strip(dim, reduced, at, src, column, width, acc);
-        ts_real *into = dst + row * kept[3] + column;
-        for (int64_t c = 0; c < width; c++) into[c] = (ts_real)((double)into[c] + acc[c]);
-    }
+    const ts_real *src;
+    ts_real *dst;
+} call;
+
+/* A strip of a row of the result. */
+static void sum_item(const void *context, int64_t item) {
+    const call *k = context;
+    const int64_t *kept = k->kept, row = item / k->strips, column = item % k->strips * STRIP;
+    const int64_t at[3] = {row / kept[2] / kept[1], row / kept[2] % kept[1], row % kept[2]};
+    const int64_t width = kept[3] - column < STRIP ? kept[3] - column : STRIP;
+    double acc[STRIP] = {0};
+    sum_strip(k->dim, k->reduced, at, k->src, column, width, acc);
+    ts_real *into = k->dst + row * kept[3] + column;
+    for (int64_t c = 0; c < width; c++) into[c] = (ts_real)((double)into[c] + acc[c]);
+}
+
+void ts_sum_to_shape(const ts_shape *from, const ts_real *src, const ts_shape *to, ts_real *dst) {
+    call k = {.src = src, .dst = dst};
+    ts_padded_dims(from, k.dim);
+    ts_padded_dims(to, k.kept);
+    for (int a = 0; a < TS_MAX_RANK; a++) k.reduced[a] = k.kept[a] == 1;
+    k.strips = (k.kept[3] + STRIP - 1) / STRIP;
+    if (ts_size(from) > 0) ts_for_each(k.kept[0] * k.kept[1] * k.kept[2] * k.strips, ts_size(from), sum_item, &k);
 }

@@ -63,19 +63,31 @@ static void distance_tile(const sizes *z, bool root, int64_t rows, int64_t width
         }
 }
 
+typedef struct call {
+    const ts_node *node;
+    sizes z;
+    bool root;
+    int operand;            /* in backward: whose gradient */
+    int64_t rows_of_matrix; /* items of ROWS or GRADIENT_ROWS rows in one matrix */
+} call;
+
+static void forward_rows(const void *context, int64_t item) {
+    const call *k = context;
+    const sizes *z = &k->z;
+    const int64_t s = item / k->rows_of_matrix, i = item % k->rows_of_matrix * ROWS;
+    const int64_t s0 = s / z->full.dim[1], s1 = s % z->full.dim[1], rows = z->n - i < ROWS ? z->n - i : ROWS;
+    const ts_real *a = k->node->in[0]->data + (ts_grid_at(z->grid[0], s0, s1) * z->n + i) * z->d;
+    const ts_real *b = k->node->in[1]->data + ts_grid_at(z->grid[1], s0, s1) * z->m * z->d;
+    ts_real *y = k->node->out->data + (s * z->n + i) * z->m;
+    for (int64_t j = 0; j < z->m; j += PANEL)
+        distance_tile(z, k->root, rows, z->m - j < PANEL ? z->m - j : PANEL, a, b + j * z->d, y + j);
+}
+
 void ts_distances_forward(const ts_node *node, bool root) {
-    const sizes z = sizes_of(node);
-    const int64_t batches = ts_grid_count(z.full), strips = (z.n + ROWS - 1) / ROWS;
-#pragma omp parallel for schedule(dynamic) if (batches * z.n * z.m * (z.d + 1) > TS_PARALLEL_CUTOFF)
-    for (int64_t item = 0; item < batches * strips; item++) {
-        const int64_t s = item / strips, i = item % strips * ROWS, rows = z.n - i < ROWS ? z.n - i : ROWS;
-        const int64_t s0 = s / z.full.dim[1], s1 = s % z.full.dim[1];
-        const ts_real *a = node->in[0]->data + (ts_grid_at(z.grid[0], s0, s1) * z.n + i) * z.d;
-        const ts_real *b = node->in[1]->data + ts_grid_at(z.grid[1], s0, s1) * z.m * z.d;
-        ts_real *y = node->out->data + (s * z.n + i) * z.m;
-        for (int64_t j = 0; j < z.m; j += PANEL)
-            distance_tile(&z, root, rows, z.m - j < PANEL ? z.m - j : PANEL, a, b + j * z.d, y + j);
-    }
+    call k = {.node = node, .z = sizes_of(node), .root = root};
+    const int64_t batches = ts_grid_count(k.z.full);
+    k.rows_of_matrix = (k.z.n + ROWS - 1) / ROWS;
+    ts_for_each(batches * k.rows_of_matrix, batches * k.z.n * k.z.m * (k.z.d + 1), forward_rows, &k);
 }
 
 /* ---- backward: dx_i += sum_j w_ij (x_i - o_j), o the other operand, w = 2 dy or dy / y --------------------------- */
@@ -127,18 +139,21 @@ static side side_of(const ts_node *node, const sizes *z, bool root, int k, int64
                   .root = root};
 }
 
-/* Rows i.. of matrix t of operand k: the gradient from every batch that takes the matrix, in order. */
-static void add_rows(const ts_node *node, const sizes *z, bool root, int k, int64_t t, int64_t i) {
-    const ts_batch_range range = ts_batches_of(z->full, z->grid[k], t);
-    const int64_t count = k == 0 ? z->n : z->m, rows = count - i < GRADIENT_ROWS ? count - i : GRADIENT_ROWS;
-    ts_real *dx = node->in[k]->grad + (t * count + i) * z->d;
+/* Some rows of a matrix of the operand: the gradient from every batch that takes the matrix, in order. */
+static void backward_rows(const void *context, int64_t item) {
+    const call *k = context;
+    const sizes *z = &k->z;
+    const int64_t t = item / k->rows_of_matrix, i = item % k->rows_of_matrix * GRADIENT_ROWS;
+    const ts_batch_range range = ts_batches_of(z->full, z->grid[k->operand], t);
+    const int64_t count = k->operand == 0 ? z->n : z->m, rows = count - i < GRADIENT_ROWS ? count - i : GRADIENT_ROWS;
+    ts_real *dx = k->node->in[k->operand]->grad + (t * count + i) * z->d;
     double sum[GRADIENT_ROWS * DEPTH];
     for (int64_t first = 0; first < z->d; first += DEPTH) {
         const int64_t depth = z->d - first < DEPTH ? z->d - first : DEPTH;
-        memset(sum, 0, sizeof sum);
+        for (int64_t r = 0; r < rows; r++) memset(sum + r * DEPTH, 0, (size_t)depth * sizeof *sum);
         for (int64_t s0 = range.from[0]; s0 < range.to[0]; s0++)
             for (int64_t s1 = range.from[1]; s1 < range.to[1]; s1++) {
-                const side one = side_of(node, z, root, k, i, s0, s1);
+                const side one = side_of(k->node, z, k->root, k->operand, i, s0, s1);
                 add_gradients(&one, first, depth, sum);
             }
         for (int64_t r = 0; r < rows; r++)
@@ -147,15 +162,13 @@ static void add_rows(const ts_node *node, const sizes *z, bool root, int k, int6
 }
 
 void ts_distances_backward(const ts_node *node, bool root) {
-    const sizes z = sizes_of(node);
-    const int64_t work = ts_grid_count(z.full) * z.n * z.m * z.d;
+    call k = {.node = node, .z = sizes_of(node), .root = root};
+    const int64_t work = ts_grid_count(k.z.full) * k.z.n * k.z.m * k.z.d;
     if (work == 0) return;
-    for (int k = 0; k < 2; k++) {
-        if (node->in[k]->grad == NULL) continue;
-        const int64_t count = k == 0 ? z.n : z.m, groups = (count + GRADIENT_ROWS - 1) / GRADIENT_ROWS;
-        const int64_t items = ts_grid_count(z.grid[k]) * groups;
-#pragma omp parallel for schedule(dynamic) if (work > TS_PARALLEL_CUTOFF)
-        for (int64_t item = 0; item < items; item++)
-            add_rows(node, &z, root, k, item / groups, item % groups * GRADIENT_ROWS);
+    for (k.operand = 0; k.operand < 2; k.operand++) {
+        if (node->in[k.operand]->grad == NULL) continue;
+        const int64_t count = k.operand == 0 ? k.z.n : k.z.m;
+        k.rows_of_matrix = (count + GRADIENT_ROWS - 1) / GRADIENT_ROWS;
+        ts_for_each(ts_grid_count(k.z.grid[k.operand]) * k.rows_of_matrix, work, backward_rows, &k);
     }
 }

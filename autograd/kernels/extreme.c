@@ -66,22 +66,33 @@ static void count_ties(const ts_piece *piece, const void *context, double *into)
         for (int64_t c = 0; c < piece->width; c++) into[c] += is_tie(x[j * piece->step + c], y[c]) ? 1 : 0;
 }
 
+typedef struct call {
+    tie_context ties;
+    ts_axis axis;
+    const double *count;
+    const ts_real *dy;
+    ts_real *dx;
+} call;
+
+static void share_piece(const void *context, int64_t item) {
+    const call *k = context;
+    const ts_piece piece = ts_axis_piece(&k->axis, item);
+    const ts_real *x = k->ties.x + piece.start, *y = k->ties.y + piece.output, *dy = k->dy + piece.output;
+    ts_real share[TS_AXIS_STRIP], *dx = k->dx + piece.start;
+    for (int64_t c = 0; c < piece.width; c++) share[c] = (ts_real)((double)dy[c] / k->count[piece.total + c]);
+    for (int64_t j = 0; j < piece.count; j++)
+        for (int64_t c = 0; c < piece.width; c++)
+            if (is_tie(x[j * piece.step + c], y[c])) dx[j * piece.step + c] += share[c];
+}
+
 void ts_extreme_backward(const ts_node *node) {
     const ts_reduction *r = node->attr;
-    const ts_axis axis = ts_axis_of(&node->in[0]->shape, r->axis);
-    const tie_context ties = {node->in[0]->data, node->out->data};
-    const int64_t pieces = ts_axis_pieces(&axis);
-    double *count = node->scratch;
-    if (node->in[0]->grad == NULL) return;
-    ts_axis_reduce(&axis, count_ties, &ties, ts_join_sums, count);
-#pragma omp parallel for if (ts_axis_is_large(&axis))
-    for (int64_t item = 0; item < pieces; item++) {
-        const ts_piece piece = ts_axis_piece(&axis, item);
-        const ts_real *x = ties.x + piece.start, *y = ties.y + piece.output, *dy = node->out->grad + piece.output;
-        ts_real share[TS_AXIS_STRIP], *dx = node->in[0]->grad + piece.start;
-        for (int64_t c = 0; c < piece.width; c++) share[c] = (ts_real)((double)dy[c] / count[piece.total + c]);
-        for (int64_t j = 0; j < piece.count; j++)
-            for (int64_t c = 0; c < piece.width; c++)
-                if (is_tie(x[j * piece.step + c], y[c])) dx[j * piece.step + c] += share[c];
-    }
+    const call k = {.ties = {node->in[0]->data, node->out->data},
+                    .axis = ts_axis_of(&node->in[0]->shape, r->axis),
+                    .count = node->scratch,
+                    .dy = node->out->grad,
+                    .dx = node->in[0]->grad};
+    if (k.dx == NULL) return;
+    ts_axis_reduce(&k.axis, count_ties, &k.ties, ts_join_sums, node->scratch);
+    ts_for_each(ts_axis_pieces(&k.axis), ts_axis_steps(&k.axis), share_piece, &k);
 }

@@ -5,6 +5,9 @@
 #ifndef TS_PARALLEL_H
 #define TS_PARALLEL_H
 
+#include <stdbool.h>
+#include <stdint.h>
+
 #ifdef _OPENMP
 #include <omp.h>
 static inline int ts_max_threads(void) {
@@ -13,8 +16,8 @@ static inline int ts_max_threads(void) {
 static inline int ts_thread(void) {
     return omp_get_thread_num();
 }
-static inline int ts_in_parallel(void) {
-    return omp_in_parallel();
+static inline bool ts_in_parallel(void) {
+    return omp_in_parallel() != 0;
 }
 #else
 static inline int ts_max_threads(void) {
@@ -23,13 +26,24 @@ static inline int ts_max_threads(void) {
 static inline int ts_thread(void) {
     return 0;
 }
-static inline int ts_in_parallel(void) {
-    return 0;
+static inline bool ts_in_parallel(void) {
+    return false;
 }
 #endif
 
 /* Fewer elementary steps than this are not worth waking the threads for. */
 enum { TS_PARALLEL_CUTOFF = 16384 };
+
+/* Are there threads to wake for so many steps? Within a parallel region, where each thread has work of its own, there
+ * are none; and a region of one thread, which is what an `if` clause makes, costs microseconds and calls to the kernel.
+ */
+static inline bool ts_pays(int64_t steps) {
+    return steps > TS_PARALLEL_CUTOFF && !ts_in_parallel() && ts_max_threads() > 1;
+}
+
+/* run(call, 0) .. run(call, items - 1), by all threads if their `steps` pay, else in order. */
+typedef void ts_item_fn(const void *call, int64_t item);
+void ts_for_each(int64_t items, int64_t steps, ts_item_fn *run, const void *call);
 
 /* A hot loop compiled for several vector widths, the best chosen when the program starts. Only widths differ: no
  * reassociation and no fused multiply-add, so the results are the same on all of them. */

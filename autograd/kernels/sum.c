@@ -26,19 +26,28 @@ void ts_sum_forward(const ts_axis *axis, const ts_real *x, double divisor, doubl
     for (int64_t q = 0; q < outputs; q++) y[q] = (ts_real)(partial[ts_axis_total(axis, q)] / divisor);
 }
 
+typedef struct call {
+    const ts_axis *axis;
+    const ts_real *dy;
+    double divisor;
+    ts_real *dx;
+} call;
+
+static void share_piece(const void *context, int64_t item) {
+    const call *k = context;
+    const ts_piece piece = ts_axis_piece(k->axis, item);
+    ts_real share[TS_AXIS_STRIP], *d = k->dx + piece.start;
+    for (int64_t c = 0; c < piece.width; c++) share[c] = (ts_real)((double)k->dy[piece.output + c] / k->divisor);
+    if (piece.step == 1)
+        for (int64_t j = 0; j < piece.count; j++) d[j] += share[0];
+    else
+        for (int64_t j = 0; j < piece.count; j++)
+            for (int64_t c = 0; c < piece.width; c++) d[j * piece.step + c] += share[c];
+}
+
 void ts_sum_backward(const ts_axis *axis, const ts_real *dy, double divisor, ts_real *dx) {
-    const int64_t pieces = ts_axis_pieces(axis);
-#pragma omp parallel for if (ts_axis_is_large(axis))
-    for (int64_t item = 0; item < pieces; item++) {
-        const ts_piece piece = ts_axis_piece(axis, item);
-        ts_real share[TS_AXIS_STRIP], *d = dx + piece.start;
-        for (int64_t c = 0; c < piece.width; c++) share[c] = (ts_real)((double)dy[piece.output + c] / divisor);
-        if (piece.step == 1)
-            for (int64_t j = 0; j < piece.count; j++) d[j] += share[0];
-        else
-            for (int64_t j = 0; j < piece.count; j++)
-                for (int64_t c = 0; c < piece.width; c++) d[j * piece.step + c] += share[c];
-    }
+    const call k = {axis, dy, divisor, dx};
+    ts_for_each(ts_axis_pieces(axis), ts_axis_steps(axis), share_piece, &k);
 }
 
 size_t ts_reduction_scratch(const ts_node *node) {

@@ -15,34 +15,53 @@ static inline ts_status ts_shape_same(const ts_node *node, ts_shape *out) {
     return TS_OK;
 }
 
-#define TS_UNARY_FORWARD(name, f, attr_type)                                                                 \
-    static void name(const ts_node *node) {                                                                  \
-        const int64_t size = ts_size(&node->out->shape);                                                     \
-        const ts_real *in = node->in[0]->data;                                                               \
-        ts_real *out = node->out->data;                                                                      \
-        const attr_type *attr = node->attr;                                                                  \
-        (void)attr;                                                                                          \
-        _Pragma("omp parallel for simd if (size > TS_PARALLEL_CUTOFF)") for (int64_t i = 0; i < size; i++) { \
-            const ts_real x = in[i];                                                                         \
-            out[i] = (ts_real)(f);                                                                           \
-        }                                                                                                    \
+/* Threads share runs of at most TS_UNARY_RUN elements. */
+enum { TS_UNARY_RUN = 8192 };
+
+static inline void ts_unary_each(const ts_node *node, ts_item_fn *run) {
+    const int64_t size = ts_size(&node->out->shape);
+    ts_for_each((size + TS_UNARY_RUN - 1) / TS_UNARY_RUN, size, run, node);
+}
+
+#define TS_UNARY_RUN_OF(name, attr_type, ...)                                       \
+    static void name(const void *context, int64_t run) {                            \
+        const ts_node *node = context;                                              \
+        const int64_t size = ts_size(&node->out->shape), from = run * TS_UNARY_RUN; \
+        const int64_t to = size - from < TS_UNARY_RUN ? size : from + TS_UNARY_RUN; \
+        const ts_real *in = node->in[0]->data;                                      \
+        ts_real *out = node->out->data;                                             \
+        const attr_type *attr = node->attr;                                         \
+        (void)attr;                                                                 \
+        __VA_ARGS__                                                                 \
     }
 
-#define TS_UNARY_BACKWARD(name, g, attr_type)                                                                \
-    static void name(const ts_node *node) {                                                                  \
-        const int64_t size = ts_size(&node->out->shape);                                                     \
-        const ts_real *in = node->in[0]->data, *out = node->out->data, *dout = node->out->grad;              \
-        ts_real *din = node->in[0]->grad;                                                                    \
-        const attr_type *attr = node->attr;                                                                  \
-        (void)attr;                                                                                          \
-        const bool fresh = node->fresh != 0;                                                                 \
-        if (din == NULL) return;                                                                             \
-        _Pragma("omp parallel for simd if (size > TS_PARALLEL_CUTOFF)") for (int64_t i = 0; i < size; i++) { \
-            const ts_real x = in[i], y = out[i], dy = dout[i];                                               \
-            (void)x, (void)y;                                                                                \
-            din[i] = (fresh ? 0 : din[i]) + (ts_real)(g);                                                    \
-        }                                                                                                    \
+/* clang-format off */
+#define TS_UNARY_FORWARD(name, f, attr_type)                        \
+    TS_UNARY_RUN_OF(                                                \
+        name##_run, attr_type,                                      \
+        _Pragma("omp simd") for (int64_t i = from; i < to; i++) {   \
+            const ts_real x = in[i];                                \
+            out[i] = (ts_real)(f);                                  \
+        })                                                          \
+    static void name(const ts_node *node) {                         \
+        ts_unary_each(node, name##_run);                            \
     }
+
+#define TS_UNARY_BACKWARD(name, g, attr_type)                           \
+    TS_UNARY_RUN_OF(                                                    \
+        name##_run, attr_type,                                          \
+        const ts_real *dout = node->out->grad;                          \
+        ts_real *din = node->in[0]->grad;                               \
+        const bool fresh = node->fresh != 0;                            \
+        _Pragma("omp simd") for (int64_t i = from; i < to; i++) {       \
+            const ts_real x = in[i], y = out[i], dy = dout[i];          \
+            (void)x, (void)y;                                           \
+            din[i] = (fresh ? 0 : din[i]) + (ts_real)(g);               \
+        })                                                              \
+    static void name(const ts_node *node) {                             \
+        if (node->in[0]->grad != NULL) ts_unary_each(node, name##_run); \
+    }
+/* clang-format on */
 
 /* The descriptor of an elementwise op whose file defines forward, backward and cases. */
 #define TS_UNARY_OP(op_name, attr_bytes, shape_rule)        \

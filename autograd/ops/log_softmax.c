@@ -35,7 +35,7 @@ static void forward(const ts_node *node) {
     double *shift = node->scratch, *sum = shift + ts_axis_partials(&axis);
     ts_largest_along(&axis, x, shift);
     ts_exp_sum_along(&axis, x, shift, sum);
-#pragma omp parallel for if (ts_axis_is_large(&axis))
+#pragma omp parallel for if (ts_pays(ts_axis_steps(&axis)))
     for (int64_t item = 0; item < pieces; item++) {
         const ts_piece piece = ts_axis_piece(&axis, item);
         double log_sum[TS_AXIS_STRIP];
@@ -58,7 +58,7 @@ static void backward(const ts_node *node) {
     double *sum = node->scratch;
     if (dx == NULL) return;
     ts_axis_reduce(&axis, ts_sum_piece, dy, ts_join_sums, sum);
-#pragma omp parallel for if (ts_axis_is_large(&axis))
+#pragma omp parallel for if (ts_pays(ts_axis_steps(&axis)))
     for (int64_t item = 0; item < pieces; item++) {
         const ts_piece piece = ts_axis_piece(&axis, item);
         for (int64_t j = 0; j < piece.count; j++)

@@ -35,7 +35,7 @@ static void backward(const ts_node *node) {
     if (dx == NULL) return;
     for (int64_t q = 0; q < outputs; q++) shift[ts_axis_total(&axis, q)] = (double)node->out->data[q];
     ts_exp_sum_along(&axis, x, shift, sum);
-#pragma omp parallel for if (ts_axis_is_large(&axis))
+#pragma omp parallel for if (ts_pays(ts_axis_steps(&axis)))
     for (int64_t item = 0; item < pieces; item++) {
         const ts_piece piece = ts_axis_piece(&axis, item);
         for (int64_t j = 0; j < piece.count; j++)

@@ -83,33 +83,45 @@ static double map_row(const ts_node *node, const layout *l, int64_t r, const buf
     return attr->spec.map->forward(row, b->s, b->w);
 }
 
+typedef struct call {
+    const ts_node *node;
+    layout l;
+} call;
+
+static void forward_row(const void *context, int64_t r) {
+    const call *k = context;
+    const buffers b = buffers_of(k->node, k->l.n);
+    ts_simplex_row row;
+    const double z = map_row(k->node, &k->l, r, &b, &row);
+    ts_real *y = k->node->out->data + row_start(&k->l, r);
+    for (int64_t j = 0; j < k->l.n; j++) y[j * k->l.stride] = (ts_real)(b.w[j] / z);
+}
+
+static void backward_row(const void *context, int64_t r) {
+    const call *k = context;
+    const ts_node *node = k->node;
+    const attributes *attr = node->attr;
+    const buffers b = buffers_of(node, k->l.n);
+    ts_simplex_row row;
+    const double z = map_row(node, &k->l, r, &b, &row);
+    gather(&k->l, node->out->grad + row_start(&k->l, r), b.dp);
+    attr->spec.map->backward(&row, b.s, b.w, z, b.dp, b.ds);
+    ts_real *dx = node->in[0]->grad + row_start(&k->l, r);
+    for (int64_t j = 0; j < k->l.n; j++) dx[j * k->l.stride] += (ts_real)b.ds[j];
+}
+
+static void each_row(const ts_node *node, ts_item_fn *run) {
+    const call k = {node, layout_of(node)};
+    if (k.l.n > 0) ts_for_each(k.l.rows, k.l.rows * k.l.n * STEPS_PER_ELEMENT, run, &k);
+}
+
 static void forward(const ts_node *node) {
-    const layout l = layout_of(node);
-    if (l.n == 0) return;
-#pragma omp parallel for if (l.rows > 1 && l.rows * l.n * STEPS_PER_ELEMENT > TS_PARALLEL_CUTOFF)
-    for (int64_t r = 0; r < l.rows; r++) {
-        const buffers b = buffers_of(node, l.n);
-        ts_simplex_row row;
-        const double z = map_row(node, &l, r, &b, &row);
-        ts_real *y = node->out->data + row_start(&l, r);
-        for (int64_t j = 0; j < l.n; j++) y[j * l.stride] = (ts_real)(b.w[j] / z);
-    }
+    each_row(node, forward_row);
 }
 
 static void backward(const ts_node *node) {
     const attributes *attr = node->attr;
-    const layout l = layout_of(node);
-    if (l.n == 0 || node->in[0]->grad == NULL || attr->spec.map->backward == NULL) return;
-#pragma omp parallel for if (l.rows > 1 && l.rows * l.n * STEPS_PER_ELEMENT > TS_PARALLEL_CUTOFF)
-    for (int64_t r = 0; r < l.rows; r++) {
-        const buffers b = buffers_of(node, l.n);
-        ts_simplex_row row;
-        const double z = map_row(node, &l, r, &b, &row);
-        gather(&l, node->out->grad + row_start(&l, r), b.dp);
-        attr->spec.map->backward(&row, b.s, b.w, z, b.dp, b.ds);
-        ts_real *dx = node->in[0]->grad + row_start(&l, r);
-        for (int64_t j = 0; j < l.n; j++) dx[j * l.stride] += (ts_real)b.ds[j];
-    }
+    if (node->in[0]->grad != NULL && attr->spec.map->backward != NULL) each_row(node, backward_row);
 }
 
 /* ---- cases --------------------------------------------------------------------------------------------------- */
