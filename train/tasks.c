@@ -88,24 +88,25 @@ typedef struct sampler {
     double *weight, *location, *scale; /* [k] of each component, in that dimension */
 } sampler;
 
-static bool sampler_create(sampler *s, const ts_task_spec *spec, uint64_t seed, uint32_t step) {
-    *s = (sampler){.spec = spec, .pairs = spec->n / 2 + spec->n % 2};
-    ts_rng *const rngs[] = {&s->weights, &s->components, &s->locations, &s->scales, &s->noise};
+static int64_t pairs_of(const ts_task_spec *spec) {
+    return spec->n / 2 + spec->n % 2;
+}
+
+size_t ts_task_room(const ts_task_spec *spec) {
+    return (size_t)(2 * pairs_of(spec) + 3 * spec->k) * sizeof(double) + (size_t)spec->n * sizeof(int64_t);
+}
+
+static sampler sampler_in(void *room, const ts_task_spec *spec, uint64_t seed, uint32_t step) {
+    sampler s = {.spec = spec, .pairs = pairs_of(spec), .column = room};
+    ts_rng *const rngs[] = {&s.weights, &s.components, &s.locations, &s.scales, &s.noise};
     static const char *const names[] = {"task weights", "task components", "task locations", "task scales",
                                         "task noise"};
     for (int i = 0; i < 5; i++) *rngs[i] = (ts_rng){seed, ts_rng_stream(names[i]), step};
-    s->component = malloc((size_t)spec->n * sizeof *s->component);
-    s->column = malloc((size_t)(2 * s->pairs + 3 * spec->k) * sizeof *s->column);
-    if (s->component == NULL || s->column == NULL) return false;
-    s->weight = s->column + 2 * s->pairs;
-    s->location = s->weight + spec->k;
-    s->scale = s->location + spec->k;
-    return true;
-}
-
-static void sampler_free(sampler *s) {
-    free(s->component);
-    free(s->column);
+    s.weight = s.column + 2 * s.pairs;
+    s.location = s.weight + spec->k;
+    s.scale = s.location + spec->k;
+    s.component = (int64_t *)(void *)(s.scale + spec->k);
+    return s;
 }
 
 /* Each row draws its component by itself, so the order of rows says nothing and no permutation is needed. */
@@ -160,18 +161,28 @@ static ts_status check_numbers(uint64_t first, int64_t tasks, ts_error *error) {
                         (long long)tasks, (unsigned long long)first, (unsigned long long)TS_TASK_LIMIT - 1);
 }
 
-ts_status ts_task_draw(const ts_task_spec *spec, uint64_t seed, uint32_t step, uint64_t task, ts_real *points,
-                       int64_t *component, ts_error *error) {
+static ts_status short_of_memory(const ts_task_spec *spec, ts_error *error) {
+    return ts_error_set(error, TS_ERROR_MEMORY, "task: out of memory for n = %lld rows", (long long)spec->n);
+}
+
+ts_status ts_task_draw_in(void *room, const ts_task_spec *spec, uint64_t seed, uint32_t step, uint64_t task,
+                          ts_real *points, int64_t *component, ts_error *error) {
     ts_status status = ts_task_check(spec, error);
     if (status == TS_OK) status = check_numbers(task, 1, error);
     if (status != TS_OK) return status;
-    sampler s;
-    if (sampler_create(&s, spec, seed, step)) {
-        draw_task(&s, task, points);
-        if (component != NULL) memcpy(component, s.component, (size_t)spec->n * sizeof *component);
-    } else
-        status = ts_error_set(error, TS_ERROR_MEMORY, "task: out of memory for n = %lld rows", (long long)spec->n);
-    sampler_free(&s);
+    sampler s = sampler_in(room, spec, seed, step);
+    draw_task(&s, task, points);
+    if (component != NULL) memcpy(component, s.component, (size_t)spec->n * sizeof *component);
+    return TS_OK;
+}
+
+ts_status ts_task_draw(const ts_task_spec *spec, uint64_t seed, uint32_t step, uint64_t task, ts_real *points,
+                       int64_t *component, ts_error *error) {
+    if (ts_task_check(spec, error) != TS_OK) return error->status;
+    void *room = malloc(ts_task_room(spec));
+    if (room == NULL) return short_of_memory(spec, error);
+    const ts_status status = ts_task_draw_in(room, spec, seed, step, task, points, component, error);
+    free(room);
     return status;
 }
 
@@ -181,21 +192,20 @@ ts_status ts_task_batch(const ts_task_spec *spec, uint64_t seed, uint32_t step, 
     if (status == TS_OK) status = check_numbers(first, tasks, error);
     if (status != TS_OK) return status;
     const size_t row = (size_t)spec->d, n = (size_t)spec->n, k = (size_t)spec->k;
-    bool short_of_memory = false;
-#pragma omp parallel reduction(|| : short_of_memory) if (tasks > 1)
+    bool none = false;
+#pragma omp parallel reduction(|| : none) if (tasks > 1)
     {
-        sampler s;
-        short_of_memory = !sampler_create(&s, spec, seed, step);
+        void *room = malloc(ts_task_room(spec));
+        none = room == NULL;
 #pragma omp for schedule(static)
         for (int64_t b = 0; b < tasks; b++) {
-            if (short_of_memory) continue;
+            if (none) continue;
             ts_real *const sample = points + (size_t)b * n * row;
+            sampler s = sampler_in(room, spec, seed, step);
             draw_task(&s, first + (uint64_t)b, sample);
             if (centers != NULL) memcpy(centers + (size_t)b * k * row, sample, k * row * sizeof *centers);
         }
-        sampler_free(&s);
+        free(room);
     }
-    if (short_of_memory)
-        return ts_error_set(error, TS_ERROR_MEMORY, "task: out of memory for n = %lld rows", (long long)spec->n);
-    return TS_OK;
+    return none ? short_of_memory(spec, error) : TS_OK;
 }

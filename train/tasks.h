@@ -66,6 +66,11 @@ ts_status ts_task_check(const ts_task_spec *spec, ts_error *error);
 ts_status ts_task_draw(const ts_task_spec *spec, uint64_t seed, uint32_t step, uint64_t task, ts_real *points,
                        int64_t *component, ts_error *error);
 
+/* The same in memory of the caller's, ts_task_room(spec) bytes: for those who draw many. */
+ts_status ts_task_draw_in(void *room, const ts_task_spec *spec, uint64_t seed, uint32_t step, uint64_t task,
+                          ts_real *points, int64_t *component, ts_error *error);
+size_t ts_task_room(const ts_task_spec *spec);
+
 /* Writes the tasks first .. first + tasks - 1 to points [tasks,n,d] and, unless NULL, their initial centres to centers
  * [tasks,k,d]. Threads share the tasks out among them; task for task the bytes are those of ts_task_draw. */
 ts_status ts_task_batch(const ts_task_spec *spec, uint64_t seed, uint32_t step, uint64_t first, int64_t tasks,

@@ -98,6 +98,7 @@ typedef struct worker {
     ts_tape *tape;
     ts_params *params; /* the model's, gradients going to the slot of a task */
     ts_real *points;
+    void *drawing;     /* room for drawing a task */
     ts_tensor **after; /* [unroll] */
 } worker;
 
@@ -114,14 +115,17 @@ static void free_worker(worker *w) {
     ts_tape_free(w->tape);
     ts_params_free(w->params);
     free(w->points);
+    free(w->drawing);
     free(w->after);
 }
 
 static bool make_worker(worker *w, const ts_trainer *t) {
     *w = (worker){.tape = ts_tape_create(TS_RECORD), .params = ts_params_share(t->model.params, t->work->slots)};
     w->points = malloc((size_t)(t->options.n * t->options.d) * sizeof *w->points);
+    const ts_task_spec spec = task_spec(&t->options, 0);
+    w->drawing = malloc(ts_task_room(&spec));
     w->after = malloc((size_t)t->options.unroll * sizeof(ts_tensor *));
-    return w->tape != NULL && w->params != NULL && w->points != NULL && w->after != NULL;
+    return w->tape && w->params && w->points && w->drawing && w->after;
 }
 
 /* As many workers as there are threads now. */
@@ -200,11 +204,12 @@ void ts_trainer_free(ts_trainer *t) {
 /* ---- a step --------------------------------------------------------------------------------------------------------
  */
 
-static ts_status draw_task(const ts_train_options *o, int64_t step, int64_t task, ts_real *points, ts_error *error) {
+static ts_status draw_task(const ts_train_options *o, int64_t step, int64_t task, const worker *w, ts_error *error) {
     /* a task of the pool is of one family, wherever in a step it stands */
     const int64_t number = o->pool > 0 ? (step * o->batch + task) % o->pool : task;
     const ts_task_spec spec = task_spec(o, number);
-    return ts_task_draw(&spec, o->seed, o->pool > 0 ? 0 : (uint32_t)step, (uint64_t)number, points, NULL, error);
+    return ts_task_draw_in(w->drawing, &spec, o->seed, o->pool > 0 ? 0 : (uint32_t)step, (uint64_t)number, w->points,
+                           NULL, error);
 }
 
 /* One task there and back; its gradient goes to its slot. */
@@ -213,7 +218,7 @@ static ts_status train_task(const ts_trainer *t, worker *w, int64_t task, int64_
     const int64_t parameters = ts_params_size(t->model.params);
     const ts_rng rng = {o->seed, ts_rng_stream("training draws"), (uint32_t)t->step};
     ts_real *slot = t->work->slots + task * parameters;
-    if (draw_task(o, t->step, task, w->points, error) != TS_OK) return error->status;
+    if (draw_task(o, t->step, task, w, error) != TS_OK) return error->status;
     memset(slot, 0, (size_t)parameters * sizeof *slot);
     ts_params_set_grads(w->params, slot);
     const ts_transformer model = ts_transformer_view(&t->model, w->params, ts_rng_bits(rng, (uint64_t)task), true);
