@@ -1,16 +1,25 @@
 /* p_i = exp(s_i - max) / sum_j exp(s_j - max);  ds_i = p_i (dp_i - <p,dp>)
  *
  * Entries of +inf share the weight equally. */
+#include "../kernels/parallel.h"
+#include "../kernels/series.h"
 #include "row.h"
+
+/* Weights below e^-700 of the largest are 0. */
+TS_CLONES static void exponentials(int64_t n, const double *s, double max, double *w) {
+#pragma omp simd
+    for (int64_t i = 0; i < n; i++) {
+        const double below = ts_row_below(s[i], max);
+        w[i] = below < -700 ? 0 : series_exp(below);
+    }
+}
 
 static double forward(const ts_simplex_row *row, const double *s, double *w) {
     const double max = ts_row_max(row->n, s);
     if (ts_row_is_undefined(max)) return ts_row_undefined(row->n, max, w);
     double z = 0;
-    for (int64_t i = 0; i < row->n; i++) {
-        w[i] = exp(ts_row_below(s[i], max));
-        z += w[i];
-    }
+    exponentials(row->n, s, max, w);
+    for (int64_t i = 0; i < row->n; i++) z += w[i];
     return z;
 }
 
