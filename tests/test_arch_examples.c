@@ -218,6 +218,18 @@ START_TEST(outliers_script) {
 }
 END_TEST
 
+/* Fewer steps than a user would take: the two are already the same clusters but for a few rows. */
+START_TEST(learned_script) {
+    int same = 0, rows = 0;
+    ck_assert_int_eq(shell("sh \"$TESSERA_DATA\"/../faithful.sh \"$TESSERA\" \"\" 200 >out.txt 2>err.txt"), 0);
+    const char *line = strstr(out, "learned and Lloyd agree");
+    ck_assert_msg(line != NULL, "%s", out);
+    ck_assert_int_eq(sscanf(line, "learned and Lloyd agree on %d of %d rows", &same, &rows), 2);
+    ck_assert_int_eq(rows, 272);
+    ck_assert_msg(same >= 250, "%s", out);
+}
+END_TEST
+
 /* ---- what is refused --------------------------------------------------------------------------------------------- */
 
 /* lloyd-onehot with one place of its text changed. */
@@ -273,6 +285,7 @@ int main(void) {
     tcase_add_test(tests, mean_shift_finds_two_modes);
     tcase_add_test(tests, outliers);
     tcase_add_test(tests, outliers_script);
+    tcase_add_test(tests, learned_script);
     tcase_add_test(tests, wrong_definitions);
     tcase_add_test(tests, together_with_other_options);
     suite_add_tcase(suite, tests);
