@@ -247,17 +247,27 @@ END_TEST
 /* Parameters as large as floats go. */
 START_TEST(a_rate_that_is_far_too_large) {
     ts_train_options o = small();
+    int diverged = 0;
     o.optimiser = ts_optimiser_defaults(TS_SGD);
     for (double rate = 1e4; rate < 1e40; rate *= 1e5) {
         ts_error error = {.status = TS_OK};
         ts_train_test result;
         o.schedule = ts_schedule_defaults(TS_SCHEDULE_CONSTANT, rate, o.steps);
         ts_trainer *t = make(&o);
-        for (int s = 0; s < 4; s++) step(t);
+        for (int s = 0; s < 4 && error.status == TS_OK; s++) ts_trainer_step(t, &(ts_train_step){0}, &error);
+        const ts_real *values = ts_params_values(t->model.params), *moment = t->optimiser->moment[0];
+        bool finite = true;
+        for (int64_t i = 0; i < ts_params_size(t->model.params); i++)
+            finite = finite && isfinite(values[i]) && isfinite(moment[i]);
+        ck_assert_int_eq(error.status, finite ? TS_OK : TS_ERROR_VALUE);
+        ck_assert(finite || strstr(error.text, "training diverged in step ") == error.text);
+        error.status = TS_OK;
         ck_assert_int_eq(ts_trainer_test(t, &result, &error), TS_OK);
         ts_trainer_observe(t, &result);
         ts_trainer_free(t);
+        diverged += !finite;
     }
+    ck_assert_int_gt(diverged, 0);
 }
 END_TEST
 
