@@ -192,8 +192,19 @@ static void report(const session *s) {
 
 /* ---- a new run, or the one that goes on -------------------------------------------------------------------------- */
 
+/* Refused at once, rather than ended by the system some time later. */
+static int check_memory(const char *folder, const ts_train_options *o) {
+    const double machine = (double)sysconf(_SC_PHYS_PAGES) * (double)sysconf(_SC_PAGESIZE), giga = 1e9;
+    const int threads = cli_threads();
+    const double needed = ts_train_memory(o, threads);
+    if (!(machine > 0) || needed <= machine) return CLI_DONE;
+    return cli_fail(CLI_FAILED, "%s: needs about %.1f GB for %d thread%s, this machine has %.1f GB", folder,
+                    needed / giga, threads, threads == 1 ? "" : "s", machine / giga);
+}
+
 static int begin_new(session *s) {
     ts_error error = {.status = TS_OK};
+    if (check_memory(s->options->out, &s->options->train) != CLI_DONE) return CLI_FAILED;
     s->trainer = ts_trainer_create(&s->options->train, &error);
     return s->trainer == NULL ? fail(&error) : cli_training_create(&s->run, s->options->out);
 }
@@ -213,6 +224,7 @@ static int begin_again(session *s) {
     if (steps > o->schedule.total && o->schedule.kind == TS_SCHEDULE_COSINE)
         return cli_fail(CLI_FAILED, "%s: --steps %lld: the cosine schedule of this run ends at step %lld", folder,
                         (long long)steps, (long long)o->schedule.total);
+    if (check_memory(folder, o) != CLI_DONE) return CLI_FAILED;
     if (steps > 0) o->steps = steps;
     return cli_training_read(&s->run, s->trainer->step);
 }

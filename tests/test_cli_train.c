@@ -309,6 +309,9 @@ START_TEST(wrong_command_lines) {
     expect_failure(2, "--warmup: 20 steps leave none", "train --out x --schedule cosine --warmup 20 --steps 10");
     expect_failure(1, "No such file", "train --resume nowhere");
     expect_failure(1, "not/there: No such file", "train --out not/there");
+    expect_failure(1, "x: needs about 6240.0 GB for 1 thread, this machine has",
+                   "train --out x --n 10000000000 --d 2 --k 2 --threads 1");
+    expect_failure(1, " GB for 2 threads, this machine has", "train --out x --n 1000000000 --d 8 --threads 2");
     write_file("plain", "");
     expect_failure(1, "plain: is not a folder", "train --out plain");
     expect_failure(1, "plain: is not a folder", "train --resume plain");
@@ -353,7 +356,63 @@ START_TEST(a_model_clusters_a_file) {
                    "cluster \"$TESSERA_DATA/faithful.csv\" --model pair/last.safetensors --gamma 2");
     expect_failure(2, "a model wants points in [0,1]",
                    "cluster \"$TESSERA_DATA/faithful.csv\" --model pair/last.safetensors --scaling standard");
-    expect_failure(1, "faithful.csv", "cluster \"$TESSERA_DATA/faithful.csv\" --model \"$TESSERA_DATA/faithful.csv\"");
+    expect_failure(2, "--ties: the file given by --model says it all",
+                   "cluster \"$TESSERA_DATA/faithful.csv\" --model pair/last.safetensors --ties lowest");
+    expect_failure(2, "--empty: a learned model",
+                   "cluster \"$TESSERA_DATA/faithful.csv\" --model pair/last.safetensors --empty keep");
+    expect_failure(1, "faithful.csv: not a safetensors file",
+                   "cluster \"$TESSERA_DATA/faithful.csv\" --model \"$TESSERA_DATA/faithful.csv\"");
+}
+END_TEST
+
+static json_t *clustered(const char *model, const char *words) {
+    return tessera_json("cluster \"$TESSERA_DATA/faithful.csv\" --model %s/last.safetensors %s", model, words);
+}
+
+/* The centres are those of one step, the best, and the report says of which. */
+START_TEST(a_model_tells_its_best_step) {
+    char words[64], line[64];
+    json_decref(tessera_json("train --n 40 --d 2 --k 2 --batch 4 --steps 2 --lr .2 --eval-every 2 --out steps"));
+    json_t *many = clustered("steps", "--scaling minmax --steps 9 --steps-exact");
+    ck_assert_int_eq(json_integer_value(json_object_get(many, "steps")), 9);
+    const int64_t best = json_integer_value(json_object_get(many, "best_step"));
+    ck_assert(json_is_integer(json_object_get(many, "best_step")) && best >= 0 && best < 9);
+    snprintf(words, sizeof words, "--scaling minmax --steps %lld --steps-exact", (long long)best);
+    json_t *few = clustered("steps", words);
+    ck_assert(json_equal(json_object_get(few, "centers"), json_object_get(many, "centers")));
+    ck_assert_int_eq(json_integer_value(json_object_get(few, "best_step")), best);
+    ck_assert_int_eq(tessera("cluster \"$TESSERA_DATA/faithful.csv\" --model steps/last.safetensors --scaling minmax "
+                             "--steps 9 --steps-exact"),
+                     0);
+    snprintf(line, sizeof line, "converged; best after step %lld\n", (long long)best);
+    ck_assert_msg(strstr(out, line) != NULL, "%s", out);
+    json_decref(few);
+    json_decref(many);
+    json_t *plain = tessera_json("cluster \"$TESSERA_DATA/faithful.csv\" -k 2");
+    ck_assert_ptr_null(json_object_get(plain, "best_step"));
+    json_decref(plain);
+}
+END_TEST
+
+/* Minutes of eruption beside minutes of waiting: under one scale the first are next to nothing. */
+START_TEST(columns_of_other_ranges_than_in_training) {
+    static const char note[] = "  note: the ranges of the columns differ widely";
+    json_decref(tessera_json("train --n 40 --d 2 --k 2 --batch 4 --steps 2 --eval-every 2 --out ranges"));
+    for (int i = 0; i < 2; i++) {
+        const char *words = i == 0 ? "--scaling none" : "--scaling minmax";
+        json_t *report = clustered("ranges", words);
+        ck_assert(i == 0 ? json_is_true(json_object_get(report, "narrow_column"))
+                         : json_is_false(json_object_get(report, "narrow_column")));
+        json_decref(report);
+        ck_assert_int_eq(tessera("cluster \"$TESSERA_DATA/faithful.csv\" --model ranges/last.safetensors %s", words),
+                         0);
+        ck_assert_msg((strstr(out, note) != NULL) == (i == 0), "%s", out);
+    }
+    write_file("even.csv", "a,b,c\n0,0,7\n1,.2,7\n.5,.1,7\n");
+    ck_assert_int_eq(tessera("cluster even.csv --columns 1-2 --model ranges/last.safetensors"), 0);
+    ck_assert_ptr_null(strstr(out, note));
+    ck_assert_int_eq(tessera("cluster even.csv --columns 1,3 --model ranges/last.safetensors"), 0); /* a constant */
+    ck_assert_ptr_null(strstr(out, note));
 }
 END_TEST
 
@@ -374,6 +433,8 @@ int main(void) {
     tcase_add_test(tests, wrong_command_lines);
     tcase_add_test(tests, damaged_runs);
     tcase_add_test(tests, a_model_clusters_a_file);
+    tcase_add_test(tests, a_model_tells_its_best_step);
+    tcase_add_test(tests, columns_of_other_ranges_than_in_training);
     suite_add_tcase(suite, tests);
     return run_program_suite(suite);
 }

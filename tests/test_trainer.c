@@ -459,6 +459,27 @@ START_TEST(wrong_combinations_are_named) {
 }
 END_TEST
 
+/* A task of the defaults was measured to take 5.8 KB a point. */
+START_TEST(memory_is_foretold) {
+    ts_train_options o = ts_train_defaults();
+    o.batch = 4;
+    o.n = 1 << 20;
+    const double one = ts_train_memory(&o, 1), four = ts_train_memory(&o, 4);
+    ck_assert(one > 5e9 && one < 7e9);
+    ck_assert_double_eq_tol(four / one, 4, 0.01);
+    ck_assert_double_eq(ts_train_memory(&o, 5), one); /* fewer tasks than threads: one after the other */
+    o.unroll = 5;
+    ck_assert(ts_train_memory(&o, 1) > 2 * one);
+    o.n = 1 << 10;
+    o.eval_batches = 1 << 16;
+    ck_assert(ts_train_memory(&o, 1) > 6 * 16.0 * 4 * (1 << 16));
+    o.d = 4000;
+    const double adam = ts_train_memory(&o, 1);
+    o.optimiser = ts_optimiser_defaults(TS_SGD);
+    ck_assert_double_eq_tol(adam - ts_train_memory(&o, 1), 4.0 * 12 * 4010 * 4011, 1);
+}
+END_TEST
+
 int main(void) {
     Suite *suite = suite_create("trainer");
     TCase *tests = tcase_create("trainer");
@@ -475,6 +496,7 @@ int main(void) {
     tcase_add_test(tests, threads_change_nothing);
     tcase_add_test(tests, threads_may_change_on_the_way);
     tcase_add_test(tests, resumed_is_as_unbroken);
+    tcase_add_test(tests, memory_is_foretold);
     tcase_add_test(tests, seeds_and_options_reach_the_model);
     tcase_add_test(tests, wrong_options_are_named);
     tcase_add_test(tests, wrong_combinations_are_named);

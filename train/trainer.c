@@ -83,6 +83,15 @@ ts_status ts_train_check(const ts_train_options *o, ts_error *error) {
     return ts_definition_check(&definition, o->d, o->k, error);
 }
 
+double ts_train_memory(const ts_train_options *o, int threads) {
+    const double e = (double)(o->d + ts_scheme_width(o->scheme, o->k)), k = (double)o->k, unroll = (double)o->unroll;
+    const double at_once = o->batch >= threads ? threads : 1; /* tasks; fewer are shared out within */
+    const double task = (double)o->n * (22 * e + unroll * (10 * e + 14 * k));
+    const double copies = (double)o->batch + (o->optimiser.kind == TS_SGD ? 2 : 3);
+    const double curves = 2 * (double)(o->eval_batches * o->batch) * (unroll + 1);
+    return sizeof(ts_real) * (at_once * task + copies * 12 * (e * e + e)) + sizeof(double) * curves;
+}
+
 int64_t ts_train_unroll_at(const ts_train_options *o, int64_t step) {
     const double ramp = o->unroll_ramp * (double)o->steps;
     if (!(ramp > 0) || (double)step >= ramp) return o->unroll;

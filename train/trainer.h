@@ -51,6 +51,11 @@ typedef struct ts_train_options {
 ts_train_options ts_train_defaults(void);
 ts_status ts_train_check(const ts_train_options *options, ts_error *error); /* names what is wrong */
 
+/* About how many bytes training takes, measured to within a third for runs of tens of megabytes and more: a task on
+ * each thread, 4 n (22 e + unroll (10 e + 14 k)), e = d + code; parameters, moments, and the batch's gradients; and the
+ * curves of validation. */
+double ts_train_memory(const ts_train_options *options, int threads);
+
 typedef struct ts_trainer {
     ts_train_options options;
     ts_definition definition;
