@@ -34,6 +34,18 @@ static int fit_model(cli_cluster_job *job) {
                     job->options->model, (long long)model->k);
 }
 
+/* Under one common scale: does a column span little of [0,1] (a constant one apart, which says nothing)? */
+static bool has_narrow_column(const cli_cluster_job *job) {
+    const ts_real narrow = 0.2F;
+    for (int64_t j = 0; j < job->d; j++) {
+        ts_real most = 0;
+        for (int64_t i = 0; i < job->n; i++)
+            if (job->points[i * job->d + j] > most) most = job->points[i * job->d + j];
+        if (most > 0 && most < narrow) return true;
+    }
+    return false;
+}
+
 static int load_points(cli_cluster_job *job) {
     const cli_cluster_options *o = job->options;
     const ts_table_options how = {(ts_header_mode)o->header, o->columns, o->labels_column};
@@ -55,6 +67,7 @@ static int load_points(cli_cluster_job *job) {
     job->points = cli_allocate(job->n, job->d, sizeof(ts_real));
     if (job->points == NULL) return fail_memory(job);
     ts_rescaling_apply(&job->rescaling, job->n, job->table.values, job->points);
+    job->narrow = scaling == TS_SCALING_COMMON && has_narrow_column(job);
     free(job->table.values);
     job->table.values = NULL;
     return CLI_DONE;

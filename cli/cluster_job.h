@@ -19,6 +19,7 @@ typedef struct cli_cluster_job {
     ts_real *init;   /* [k,d] as scaled, from --init FILE */
     cli_run run;     /* the best */
     bool keeps_path;
+    bool narrow; /* a model gets a column that spans less than a fifth of [0,1], as it never saw in training */
     /* In the units of the file: */
     double *centers; /* [k,d] */
     double objective;

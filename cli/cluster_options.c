@@ -17,7 +17,7 @@
 #define FIELD(name) offsetof(cli_cluster_options, name)
 static const cli_option options_table[] = {
     {CLI_HEADING, 0, NULL, NULL, "What to do", 0, 0, 0},
-    {CLI_WHOLE, 'k', "k", "K", "number of clusters (required)", FIELD(k), 1, INT64_MAX},
+    {CLI_WHOLE, 'k', "k", "K", "number of clusters (required; a model has its own)", FIELD(k), 1, INT64_MAX},
     {CLI_CHOICE, 0, "algorithm", NULL, "the algorithm that the transformer is, see above (default lloyd)",
      FIELD(algorithm), 0, 0}, /* the choices are the table of variants */
     {CLI_CHOICE, 0, "construction", "onehot|binary|dot",
@@ -26,8 +26,8 @@ static const cli_option options_table[] = {
      FIELD(construction), 0, 0},
     {CLI_TEXT, 0, "arch", "FILE.json", "a transformer of one's own, instead (docs/definitions.md)", FIELD(arch), 0, 0},
     {CLI_TEXT, 0, "model", "CHECKPOINT",
-     "a trained transformer, instead; as many features and clusters as\nit was trained "
-     "on",
+     "a trained transformer, instead; as many features and clusters as\nit was trained on. "
+     "Of its steps the one with the least objective\nis reported",
      FIELD(model), 0, 0},
     {CLI_TEXT, 0, "init", "kmeans++|random|gonzalez|first|FILE",
      "the initial centres: chosen among the rows, or K x D numbers in a\nfile .npy or .csv (default kmeans++)",
@@ -35,7 +35,8 @@ static const cli_option options_table[] = {
     {CLI_WHOLE, 0, "steps", "T",
      "at most T steps, each a layer (default 100, of a model 20);\nends when the assignments repeat", FIELD(steps), 0,
      INT64_MAX},
-    {CLI_FLAG, 0, "steps-exact", NULL, "all T steps, whatever happens", FIELD(steps_exact), 0, 0},
+    {CLI_FLAG, 0, "steps-exact", NULL, "all T steps, whatever happens; of a model still the best of them",
+     FIELD(steps_exact), 0, 0},
     {CLI_WHOLE, 0, "restarts", "R", "R runs from different initial centres, the best is kept\n(default 1)",
      FIELD(restarts), 1, 1000000000},
     {CLI_POSITIVE, 0, "gamma", "G",
@@ -68,13 +69,15 @@ static const cli_option options_table[] = {
     {CLI_CHOICE, 0, "scaling", "none|minmax|standard",
      "of each column before clustering: not at all, to [0,1], or to\nmean 0 and deviation 1 (default none); results "
      "stay in "
-     "the\nunits of FILE",
+     "the\nunits of FILE. For a model, which knows [0,1] only, none is one\ncommon scale for all columns, minmax one "
+     "for each; not standard",
      FIELD(scaling), 0, 0},
     {CLI_HEADING, 0, NULL, NULL, "What to write", 0, 0, 0},
     {CLI_TEXT, 0, "labels", "F", "the cluster of each row, from 0 (.npy .csv .tsv .txt)", FIELD(labels), 0, 0},
     {CLI_TEXT, 0, "centers", "F", "the K x D centres (.npy .csv .tsv .txt)", FIELD(centers), 0, 0},
     {CLI_TEXT, 0, "trajectory", "F.npy", "the centres before and after every step [T+1,K,D]", FIELD(trajectory), 0, 0},
-    {CLI_TEXT, 0, "weights", "F.npy", "what each row gives to each cluster [N,K]", FIELD(weights), 0, 0},
+    {CLI_TEXT, 0, "weights", "F.npy", "what each row gives to each cluster [N,K]; not of a model", FIELD(weights), 0,
+     0},
     {CLI_TEXT, 0, "plot", "F", "a picture of the clusters (.svg .png .pdf), by gnuplot", FIELD(plot), 0, 0},
     {CLI_FLAG, 0, "compare", NULL, "also runs the plain algorithm and reports the differences", FIELD(compare), 0, 0},
     {CLI_FLAG, 0, "json", NULL, "the report as one JSON object", FIELD(json), 0, 0},
@@ -104,6 +107,7 @@ static const cli_command command_template = {
 typedef struct variant_texts {
     char names[512], summary[2048];
     cli_option options[OPTIONS];
+    bool given[OPTIONS];
     cli_command command;
 } variant_texts;
 
@@ -127,6 +131,7 @@ static const cli_command *command_of(variant_texts *t) {
             t->options[i].argument = t->names;
     t->command.summary = t->summary;
     t->command.options = t->options;
+    t->command.given = t->given;
     return &t->command;
 }
 
@@ -216,22 +221,19 @@ ts_settings cli_cluster_settings(const cli_cluster_options *o) {
 }
 
 /* A definition of one's own says everything about the algorithm. */
-static int check_arch(const cli_cluster_options *o) {
+static int check_arch(const cli_cluster_options *o, const cli_command *command) {
     const char *file = o->arch != NULL ? "--arch" : "--model";
-    const char *other = o->algorithm >= 0           ? "--algorithm"
-                        : o->construction >= 0      ? "--construction"
-                        : o->gamma > 0              ? "--gamma"
-                        : o->trim >= 0              ? "--trim"
-                        : o->fuzziness > 0          ? "--fuzziness"
-                        : o->alpha > 0              ? "--alpha"
-                        : o->ties == CLI_TIES_SHARE ? "--ties"
-                                                    : NULL;
-    if (other != NULL) return cli_fail(CLI_WRONG_USE, "%s: the file given by %s says it all", other, file);
+    static const char *const others[] = {"algorithm", "construction", "gamma", "trim", "fuzziness", "alpha", "ties"};
+    for (int i = 0; i < 7; i++)
+        if (cli_given(command, others[i]))
+            return cli_fail(CLI_WRONG_USE, "--%s: the file given by %s says it all", others[i], file);
     if (o->compare) return cli_fail(CLI_WRONG_USE, "--compare: no plain algorithm is known for what %s gives", file);
     if (o->model == NULL) return CLI_GO_ON;
     if (o->arch != NULL) return cli_fail(CLI_WRONG_USE, "--arch and --model: one of them");
     if (o->print_arch) return cli_fail(CLI_WRONG_USE, "--print-arch: tessera inspect tells what a checkpoint is");
     if (o->weights != NULL) return cli_fail(CLI_WRONG_USE, "--weights: a learned model assigns to nearest centres");
+    if (cli_given(command, "empty"))
+        return cli_fail(CLI_WRONG_USE, "--empty: a learned model places the centres of empty clusters itself");
     if (o->scaling == TS_SCALING_STANDARD)
         return cli_fail(CLI_WRONG_USE, "--scaling standard: a model wants points in [0,1]: none or minmax");
     return CLI_GO_ON;
@@ -281,7 +283,8 @@ int cli_cluster_read_options(int n_words, char *const *words, cli_cluster_option
     variant_texts texts;
     int status = cli_parse(command_of(&texts), n_words, words, options, &options->file);
     if (status == CLI_GO_ON)
-        status = options->arch != NULL || options->model != NULL ? check_arch(options) : check_algorithm(options);
+        status = options->arch != NULL || options->model != NULL ? check_arch(options, &texts.command)
+                                                                 : check_algorithm(options);
     if (options->steps < 0) options->steps = options->model != NULL ? LEARNED_STEPS : STEPS;
     if (status == CLI_GO_ON) status = check_operands(options);
     if (status == CLI_GO_ON) status = check_columns(options);

@@ -26,7 +26,9 @@ static void print_results(const cli_cluster_job *job) {
     printf("  %-22s%s, as a transformer (%s)\n", "algorithm", cli_cluster_model_title(&job->model),
            cli_cluster_model_details(&job->model, details));
     print_start(o, run);
-    printf("  %-22s%lld, %s\n", "steps", (long long)run->steps, run->converged ? "converged" : "not converged");
+    printf("  %-22s%lld, %s", "steps", (long long)run->steps, run->converged ? "converged" : "not converged");
+    if (o->model != NULL) printf("; best after step %lld", (long long)run->best_step);
+    putchar('\n');
     if (run->empty_repairs > 0) printf("  %-22s%lld\n", "empty clusters refilled", (long long)run->empty_repairs);
     if (job->model.definition.trims) printf("  %-22s%lld\n", "rows trimmed", (long long)run->trimmed);
     printf("  %-22s%.10g%s\n", "objective", job->objective, cost_names[job->model.cost]);
@@ -35,6 +37,9 @@ static void print_results(const cli_cluster_job *job) {
         printf("  %-22slargest centre difference %.3g, %lld label%s differ%s\n", "plain algorithm",
                job->max_center_diff, (long long)job->label_mismatches, job->label_mismatches == 1 ? "" : "s",
                job->label_mismatches == 1 ? "s" : "");
+    if (job->narrow)
+        puts("  note: the ranges of the columns differ widely, and the model was trained on data whose columns all run "
+             "from 0 to 1: --scaling minmax may serve better");
 }
 
 /* A name of at most `width` characters, shortened with a dot at the end (UTF-8 is not cut in a character). */
@@ -142,6 +147,9 @@ bool cli_cluster_print_json(const cli_cluster_job *job) {
     printf(", \"steps\": %lld, \"converged\": %s, \"objective\": ", (long long)run->steps,
            run->converged ? "true" : "false");
     print_real(job->objective);
+    if (job->options->model != NULL)
+        printf(", \"best_step\": %lld, \"narrow_column\": %s", (long long)run->best_step,
+               job->narrow ? "true" : "false");
     printf(", \"empty_repairs\": %lld, \"trimmed\": %lld", (long long)run->empty_repairs, (long long)run->trimmed);
     if (cli_cluster_model_gamma(&job->model) > 0) {
         printf(", \"gamma\": ");

@@ -151,6 +151,7 @@ static void keep_better(const cli_cluster_job *job, cli_run *run, const ts_real 
         ts_rescaling_objective(&job->rescaling, TS_COST_SQUARED, job->n, job->points, centers, labels);
     if (!(objective < run->rank)) return;
     run->rank = objective;
+    run->best_step = run->steps;
     memcpy(run->centers, centers, (size_t)(job->k * job->d) * sizeof *centers);
     memcpy(run->labels, labels, (size_t)job->n * sizeof *labels);
 }

@@ -18,6 +18,7 @@ typedef struct cli_run {
     int64_t *labels;  /* [n] -1: trimmed */
     ts_real *weights; /* [n,k] if they are asked for, else NULL */
     int64_t steps, empty_repairs, trimmed;
+    int64_t best_step; /* of a learned model: after which of the steps the centres are the best */
     bool converged;
     double rank; /* the run with the least is kept */
 } cli_run;

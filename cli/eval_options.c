@@ -130,6 +130,8 @@ int cli_eval_try_output(const char *option, const char *path, const char *input)
     ts_output_file file;
     ts_io_error error;
     if (path == NULL) return CLI_GO_ON;
+    if (strcmp(path, "-") == 0)
+        return cli_fail(CLI_WRONG_USE, "--%s: - is no name of a file (/dev/stdout is standard output)", option);
     if (ts_output_same(path, input)) return cli_fail(CLI_WRONG_USE, "--%s: would write over %s", option, input);
     if (stat(path, &target) == 0 && !S_ISREG(target.st_mode) && !S_ISDIR(target.st_mode)) return CLI_GO_ON;
     if (!ts_output_open(path, &file, &error)) return cli_fail(CLI_FAILED, "%s", error.text);

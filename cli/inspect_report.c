@@ -115,6 +115,7 @@ static void print_model(const ts_trainer *t) {
 }
 
 static void print_state(const ts_trainer *t) {
+    char best[CLI_NUMBER_TEXT];
     printf("  %-14sstep %lld of %lld; learning rate of the next %.4g", "training", (long long)t->step,
            (long long)t->options.steps, ts_schedule_rate(&t->schedule, t->step));
     if (t->skipped > 0)
@@ -122,7 +123,8 @@ static void print_state(const ts_trainer *t) {
                t->skipped == 1 ? "" : "s");
     printf("\n  %-14s", "");
     if (isfinite(t->best))
-        printf("best relative validation loss %.4f, after step %lld\n", t->best, (long long)t->best_step);
+        printf("best relative validation loss %s, after step %lld\n", cli_ratio_text(t->best, best),
+               (long long)t->best_step);
     else
         puts("no validation loss yet");
 }

@@ -1,6 +1,7 @@
 #include "number_text.h"
 
 #include <float.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -11,6 +12,14 @@ const char *cli_number_text(double value, char text[CLI_NUMBER_TEXT]) {
         const double back = strtod(text, NULL);
         if (!(back < number) && !(back > number)) break;
     }
+    return text;
+}
+
+const char *cli_ratio_text(double value, char text[CLI_NUMBER_TEXT]) {
+    if (isnan(value))
+        snprintf(text, CLI_NUMBER_TEXT, "nan"); /* not -nan */
+    else
+        snprintf(text, CLI_NUMBER_TEXT, fabs(value) < 1e4 ? "%.4f" : "%.4g", value);
     return text;
 }
 

@@ -52,9 +52,11 @@ static int read_positive(const cli_option *option, const char *text, double *val
     *value = strtod(text, &end);
     if (end == text || *end != '\0' || *text == ' ')
         return cli_fail(CLI_WRONG_USE, "--%s: '%s' is not a number", option->name, text);
-    if (errno == 0 && *value > 0) return CLI_GO_ON;
+    if (errno == 0 && *value > 0 && (option->kind == CLI_POSITIVE || isfinite(*value))) return CLI_GO_ON;
     return cli_fail(CLI_WRONG_USE, "--%s: %s is not %s", option->name, text,
-                    errno != 0 ? "within the range of numbers" : "a number above 0");
+                    errno != 0   ? "within the range of numbers"
+                    : *value > 0 ? "a finite number"
+                                 : "a number above 0");
 }
 
 static int read_share(const cli_option *option, const char *text, double *value) {
@@ -87,7 +89,8 @@ static int read_value(const cli_option *option, const char *text, void *target) 
     switch (option->kind) {
     case CLI_WHOLE: return read_whole(option, text, field);
     case CLI_SEED: return read_seed(option, text, field);
-    case CLI_POSITIVE: return read_positive(option, text, field);
+    case CLI_POSITIVE:
+    case CLI_FINITE: return read_positive(option, text, field);
     case CLI_SHARE: return read_share(option, text, field);
     case CLI_REAL: return read_real(option, text, field);
     case CLI_CHOICE: return read_choice(option, text, field);
@@ -140,6 +143,11 @@ static const cli_option *find_name(const cli_command *command, const char *name,
     return NULL;
 }
 
+bool cli_given(const cli_command *command, const char *name) {
+    const cli_option *option = find_name(command, name, strlen(name));
+    return option != NULL && command->given[option - command->options];
+}
+
 static const cli_option *find_letter(const cli_command *command, char letter) {
     for (size_t i = 0; i < command->n_options; i++)
         if (command->options[i].letter == letter && letter != 0) return &command->options[i];
@@ -161,6 +169,7 @@ static int take_option(const cli_command *command, int n_words, char *const *wor
     if (option == NULL)
         return cli_fail(CLI_WRONG_USE, "unknown option '%s' (see tessera %s --help)", word, command->name);
     if (option->kind == CLI_ABSENT) return cli_fail(CLI_WRONG_USE, "--%s: %s", option->name, option->help);
+    if (command->given != NULL) command->given[option - command->options] = true;
     if (option->kind == CLI_FLAG) {
         if (value != NULL) return cli_fail(CLI_WRONG_USE, "--%s: takes no value", option->name);
         *(bool *)((char *)target + option->field) = true;

@@ -17,6 +17,7 @@ typedef enum cli_kind {
     CLI_WHOLE,    /* a whole number in least..most; field: int64_t */
     CLI_SEED,     /* 0 to 2^64 - 1; field: uint64_t */
     CLI_POSITIVE, /* a real number > 0, or inf; field: double */
+    CLI_FINITE,   /* a real number > 0, not inf; field: double */
     CLI_SHARE,    /* a real number in [0,1); field: double */
     CLI_REAL,     /* any finite number; field: double */
     CLI_CHOICE,   /* one of the words of `argument`, "keep|random"; field: int, its place there */
@@ -39,14 +40,17 @@ typedef struct cli_command {
     const char *examples; /* the end of --help */
     const cli_option *options;
     size_t n_options;
+    bool *given; /* [n_options], where cli_parse notes which of them were given; NULL: nobody asks */
 } cli_command;
 
 enum { CLI_GO_ON = -1 };
 
 /* Reads the words that follow the command's name into *target and *operand (NULL if there is none to take). Returns
- * CLI_GO_ON, or what the program
- * shall exit with: after --help, or after saying what is wrong. */
+ * CLI_GO_ON, or what the program shall exit with: after --help, or after saying what is wrong. */
 int cli_parse(const cli_command *command, int n_words, char *const *words, void *target, const char **operand);
+
+/* Was the option of this name on the command line, be it with its default? */
+bool cli_given(const cli_command *command, const char *name);
 
 /* The place of a word in "keep|random|farthest", -1 when it is not there. */
 int cli_choice(const char *choices, const char *word);

@@ -11,3 +11,11 @@ void cli_set_threads(int64_t threads) {
     (void)threads;
 #endif
 }
+
+int cli_threads(void) {
+#ifdef _OPENMP
+    return omp_get_max_threads();
+#else
+    return 1;
+#endif
+}

@@ -7,4 +7,7 @@
 /* At most so many threads from here on; 0 leaves it to OpenMP. Results do not depend on it. */
 void cli_set_threads(int64_t threads);
 
+/* As many as there will be. */
+int cli_threads(void);
+
 #endif

@@ -1,35 +1,59 @@
 /* train_command.c: `tessera train`. */
+#include <errno.h>
 #include <jansson.h>
 #include <math.h>
 #include <signal.h>
 #include <stdio.h>
-#include <string.h>
 #include <sys/resource.h>
+#include <unistd.h>
 
 #include "../train/checkpoint.h"
 #include "commands.h"
 #include "message.h"
+#include "number_text.h"
 #include "options.h"
 #include "progress.h"
 #include "threads.h"
 #include "train_options.h"
 #include "train_run.h"
 
-/* Asked to end: the step is finished and a checkpoint written first. */
+/* ---- signals ----------------------------------------------------------------------------------------------------- */
+
+/* Asked to end: the step is finished and a checkpoint written first. A second time, of whichever kind, at once. */
 static volatile sig_atomic_t asked_to_stop;
+static bool on_terminal; /* there may be a progress line to write over */
 
 static void on_signal(int number) {
-    (void)number;
+    static const char answer[] =
+        "\r\033[Ktessera: the step is finished and a checkpoint written; a second signal ends at once\n";
+    enum { ERASING = 4 }; /* characters that only a terminal takes */
+    const size_t from = on_terminal ? 0 : ERASING;
+    const int reason = errno;
+    if (asked_to_stop) {
+        signal(number, SIG_DFL);
+        raise(number); /* arrives when this function returns */
+        return;
+    }
     asked_to_stop = 1;
+    const ssize_t told = write(STDERR_FILENO, answer + from, sizeof answer - 1 - from);
+    (void)told; /* nobody listens, perhaps */
+    errno = reason;
 }
 
-static void catch_signals(void) {
+static void catch_signals(bool progress_line) {
     struct sigaction action = {.sa_handler = on_signal};
-    action.sa_flags = (int)SA_RESETHAND; /* a second one ends at once */
+    action.sa_flags = SA_RESTART; /* files are written to their end */
     sigemptyset(&action.sa_mask);
+    sigaddset(&action.sa_mask, SIGINT);
+    sigaddset(&action.sa_mask, SIGTERM);
+    on_terminal = progress_line;
     sigaction(SIGINT, &action, NULL);
     sigaction(SIGTERM, &action, NULL);
 }
+
+/* ---- training ---------------------------------------------------------------------------------------------------- */
+
+static const char last[] = "last.safetensors";
 
 typedef struct session {
     const cli_train_options *options;
@@ -37,9 +61,8 @@ typedef struct session {
     cli_training run;
     cli_progress progress;
     int64_t first_step;
+    int64_t saved_step;   /* of last.safetensors */
     double began, before; /* seconds of this session, and of those before it */
-    double loss_sum;      /* since the last row */
-    int64_t loss_count;
 } session;
 
 static double seconds_of(const session *s) {
@@ -57,21 +80,24 @@ static int save(const session *s, const char *file) {
     return fail(&error);
 }
 
+static int save_last(session *s) {
+    const int status = save(s, last);
+    if (status == CLI_DONE) s->saved_step = s->trainer->step;
+    return status;
+}
+
 static int evaluate(session *s) {
     ts_train_test result;
     ts_error error = {.status = TS_OK};
     ts_trainer *t = s->trainer;
-    const double rate = ts_schedule_rate(&t->schedule, t->step - 1);
     if (ts_trainer_test(t, &result, &error) != TS_OK) return fail(&error);
-    const bool best = ts_trainer_observe(t, &result);
     const cli_metrics row = {.step = t->step,
-                             .train_loss = s->loss_sum / (double)s->loss_count,
+                             .train_loss = t->loss_sum / (double)t->loss_count,
                              .val_objective = result.objective,
                              .val_relative = result.relative,
-                             .rate = rate,
+                             .rate = ts_schedule_rate(&t->schedule, t->step - 1),
                              .seconds = seconds_of(s)};
-    s->loss_sum = 0;
-    s->loss_count = 0;
+    const bool best = ts_trainer_observe(t, &result);
     const int status = cli_training_add(&s->run, &row);
     return status == CLI_DONE && best ? save(s, "best.safetensors") : status;
 }
@@ -80,19 +106,21 @@ static int step(session *s) {
     ts_train_step report;
     ts_error error = {.status = TS_OK};
     const ts_train_options *o = &s->trainer->options;
-    if (ts_trainer_step(s->trainer, &report, &error) != TS_OK) return fail(&error);
-    s->loss_sum += report.loss;
-    s->loss_count++;
+    char now[CLI_NUMBER_TEXT], best[CLI_NUMBER_TEXT];
+    if (ts_trainer_step(s->trainer, &report, &error) != TS_OK) {
+        cli_progress_end(&s->progress);
+        return cli_fail(CLI_FAILED, "%s: %s; %s is of step %lld", s->run.folder, error.text, last,
+                        (long long)s->saved_step);
+    }
     const double share = (double)(s->trainer->step - s->first_step) / (double)(o->steps - s->first_step);
     const double relative = s->run.count > 0 ? s->run.rows[s->run.count - 1].val_relative : NAN;
-    cli_progress_line(&s->progress, share, "step %lld of %lld, loss %.5g, relative to Lloyd %.4f (best %.4f), lr %.3g",
-                      (long long)s->trainer->step, (long long)o->steps, report.loss, relative, s->trainer->best,
-                      report.rate);
+    cli_progress_line(&s->progress, share, "step %lld of %lld, loss %.5g, relative to Lloyd %s (best %s), lr %.3g",
+                      (long long)s->trainer->step, (long long)o->steps, report.loss, cli_ratio_text(relative, now),
+                      cli_ratio_text(s->trainer->best, best), report.rate);
     return CLI_DONE;
 }
 
-/* Regular checkpoints are written at evaluations, so that train_loss of the rows that follow is a mean over all their
- * steps; a run that is asked to end in between writes one where it is. */
+/* Regular checkpoints are written at evaluations; a run that is asked to end in between writes one where it is. */
 static bool checkpoint_due(const session *s) {
     const int64_t every =
         s->options->checkpoint_every > 0 ? s->options->checkpoint_every : 10 * s->trainer->options.eval_every;
@@ -108,16 +136,18 @@ static int train(session *s) {
         const bool evaluates = s->trainer->step % o->eval_every == 0 || s->trainer->step == o->steps;
         if (status == CLI_DONE && evaluates) status = evaluate(s);
         if (status != CLI_DONE || !evaluates || !checkpoint_due(s)) continue;
-        status = save(s, "last.safetensors");
+        status = save_last(s);
         if (status == CLI_DONE) status = cli_training_draw(&s->run, s->trainer);
     }
     cli_progress_end(&s->progress);
-    if (status == CLI_DONE) status = save(s, "last.safetensors");
+    if (status == CLI_DONE) status = save_last(s);
     if (status == CLI_DONE) status = cli_training_draw(&s->run, s->trainer);
     if (status != CLI_DONE || !asked_to_stop || s->trainer->step >= o->steps) return status;
     return cli_fail(CLI_FAILED, "%s: interrupted after step %lld; tessera train --resume %s goes on", s->run.folder,
                     (long long)s->trainer->step, s->run.folder);
 }
+
+/* ---- the report -------------------------------------------------------------------------------------------------- */
 
 static double peak_megabytes(void) {
     struct rusage usage;
@@ -142,39 +172,69 @@ static int report_json(const session *s) {
 }
 
 static void report(const session *s) {
+    enum { WIDTH = 38 };
     const ts_trainer *t = s->trainer;
     const ts_train_options *o = &t->options;
+    char ratio[CLI_NUMBER_TEXT];
     printf("%s: %lld steps of %lld tasks, N %lld, D %lld, K %lld, %s\n", s->run.folder, (long long)t->step,
            (long long)o->batch, (long long)o->n, (long long)o->d, (long long)o->k, ts_scheme_names[o->scheme]);
     if (isfinite(t->best))
-        printf("  %-34s%.4f after step %lld\n", "best objective relative to Lloyd", t->best, (long long)t->best_step);
-    if (s->run.count > 0) printf("  %-34s%.4f\n", "last", s->run.rows[s->run.count - 1].val_relative);
-    if (t->skipped > 0) printf("  %-34s%lld\n", "steps skipped, gradient not finite", (long long)t->skipped);
-    printf("  %-34s%.1f s, %.0f MB\n", "time and peak memory", seconds_of(s), peak_megabytes());
+        printf("  %-*s%s after step %lld\n", WIDTH, "best objective relative to Lloyd", cli_ratio_text(t->best, ratio),
+               (long long)t->best_step);
+    if (s->run.count > 0)
+        printf("  %-*s%s\n", WIDTH, "last", cli_ratio_text(s->run.rows[s->run.count - 1].val_relative, ratio));
+    if (t->skipped > 0) printf("  %-*s%lld\n", WIDTH, "steps skipped, gradient not finite", (long long)t->skipped);
+    if (2 * t->skipped > t->step)
+        puts("  most steps changed nothing, their gradients not being finite: the training has failed (a smaller "
+             "--lr?)");
+    printf("  %-*s%.1f s, %.0f MB\n", WIDTH, "time and peak memory", seconds_of(s), peak_megabytes());
 }
 
-/* A new run, or the one that goes on. */
-static int begin(session *s) {
-    const cli_train_options *o = s->options;
+/* ---- a new run, or the one that goes on -------------------------------------------------------------------------- */
+
+/* Refused at once, rather than ended by the system some time later. */
+static int check_memory(const char *folder, const ts_train_options *o) {
+    const double machine = (double)sysconf(_SC_PHYS_PAGES) * (double)sysconf(_SC_PAGESIZE), giga = 1e9;
+    const int threads = cli_threads();
+    const double needed = ts_train_memory(o, threads);
+    if (!(machine > 0) || needed <= machine) return CLI_DONE;
+    return cli_fail(CLI_FAILED, "%s: needs about %.1f GB for %d thread%s, this machine has %.1f GB", folder,
+                    needed / giga, threads, threads == 1 ? "" : "s", machine / giga);
+}
+
+static int begin_new(session *s) {
+    ts_error error = {.status = TS_OK};
+    if (check_memory(s->options->out, &s->options->train) != CLI_DONE) return CLI_FAILED;
+    s->trainer = ts_trainer_create(&s->options->train, &error);
+    return s->trainer == NULL ? fail(&error) : cli_training_create(&s->run, s->options->out);
+}
+
+static int begin_again(session *s) {
+    const char *folder = s->options->resume;
+    const int64_t steps = s->options->steps;
     ts_error error = {.status = TS_OK};
     char path[CLI_TRAINING_PATH];
-    int status = CLI_DONE;
-    if (o->resume == NULL) {
-        status = cli_training_create(&s->run, o->out);
-        if (status != CLI_DONE) return status;
-        s->trainer = ts_trainer_create(&o->train, &error);
-    } else {
-        s->run.folder = o->resume;
-        if (strlen(o->resume) + 32 >= CLI_TRAINING_PATH)
-            return cli_fail(CLI_FAILED, "%.40s...: the name is too long", o->resume);
-        s->trainer = ts_checkpoint_resume(cli_training_path(&s->run, "last.safetensors", path), &error);
-    }
+    const int status = cli_training_open(&s->run, folder);
+    if (status != CLI_DONE) return status;
+    s->trainer = ts_checkpoint_resume(cli_training_path(&s->run, last, path), &error);
     if (s->trainer == NULL) return fail(&error);
-    if (o->resume == NULL) return cli_training_describe(&s->run, &s->trainer->options);
-    if (o->steps > 0 && o->steps < s->trainer->step)
-        return cli_fail(CLI_FAILED, "%s: the run is at step %lld already", o->resume, (long long)s->trainer->step);
-    if (o->steps > 0) s->trainer->options.steps = o->steps;
-    return cli_training_open(&s->run, o->resume, s->trainer->step);
+    ts_train_options *o = &s->trainer->options;
+    if (steps > 0 && steps < s->trainer->step)
+        return cli_fail(CLI_FAILED, "%s: the run is at step %lld already", folder, (long long)s->trainer->step);
+    if (steps > o->schedule.total && o->schedule.kind == TS_SCHEDULE_COSINE)
+        return cli_fail(CLI_FAILED, "%s: --steps %lld: the cosine schedule of this run ends at step %lld", folder,
+                        (long long)steps, (long long)o->schedule.total);
+    if (check_memory(folder, o) != CLI_DONE) return CLI_FAILED;
+    if (steps > 0) o->steps = steps;
+    return cli_training_read(&s->run, s->trainer->step);
+}
+
+/* The first checkpoint stands before the first step, and before run.json, which can be made from it: from here on the
+ * run can be resumed. */
+static int begin(session *s) {
+    int status = s->options->resume == NULL ? begin_new(s) : begin_again(s);
+    if (status == CLI_DONE) status = save_last(s);
+    return status == CLI_DONE ? cli_training_describe(&s->run, &s->trainer->options) : status;
 }
 
 int cli_train(int n_words, char *const *words) {
@@ -188,7 +248,7 @@ int cli_train(int n_words, char *const *words) {
         s.first_step = s.trainer->step;
         s.before = s.run.count > 0 ? s.run.rows[s.run.count - 1].seconds : 0;
         s.progress = cli_progress_begin(options.quiet);
-        catch_signals();
+        catch_signals(s.progress.on);
         status = train(&s);
     }
     if (status == CLI_DONE) {

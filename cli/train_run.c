@@ -1,10 +1,12 @@
 #include "train_run.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -26,23 +28,31 @@ const char *cli_training_path(const cli_training *run, const char *file, char pa
     return path;
 }
 
-static int check_length(const char *folder) {
-    if (strlen(folder) + 32 < CLI_TRAINING_PATH) return CLI_DONE;
-    return cli_fail(CLI_FAILED, "%.40s...: the name is too long", folder);
+int cli_training_open(cli_training *run, const char *folder) {
+    *run = (cli_training){.folder = folder};
+    if (strlen(folder) + 32 >= CLI_TRAINING_PATH) return cli_fail(CLI_FAILED, "%.40s...: the name is too long", folder);
+    run->descriptor = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (run->descriptor < 0)
+        return cli_fail(CLI_FAILED, "%s: %s", folder, errno == ENOTDIR ? "is not a folder" : strerror(errno));
+    /* where the file system knows no locks there is none */
+    if (flock(run->descriptor, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK) return CLI_DONE;
+    return cli_fail(CLI_FAILED, "%s: another training is at work in it", folder);
 }
 
 int cli_training_create(cli_training *run, const char *folder) {
+    static const char *const files[] = {"last.safetensors", "best.safetensors", "metrics.csv", "run.json"};
     char path[CLI_TRAINING_PATH];
-    *run = (cli_training){.folder = folder};
-    if (check_length(folder) != CLI_DONE) return CLI_FAILED;
     if (mkdir(folder, 0777) != 0 && errno != EEXIST) return cli_fail(CLI_FAILED, "%s: %s", folder, strerror(errno));
-    if (access(cli_training_path(run, "last.safetensors", path), F_OK) == 0)
-        return cli_fail(CLI_FAILED, "%s: there is a run in it already: --resume %s, or another --out", folder, folder);
-    if (access(folder, W_OK | X_OK) != 0) return cli_fail(CLI_FAILED, "%s: %s", folder, strerror(errno));
+    if (cli_training_open(run, folder) != CLI_DONE) return CLI_FAILED;
+    for (int i = 0; i < 4; i++)
+        if (access(cli_training_path(run, files[i], path), F_OK) == 0)
+            return cli_fail(CLI_FAILED, "%s: there is a run in it already (%s): --resume %s, or another --out", folder,
+                            files[i], folder);
     return CLI_DONE;
 }
 
 void cli_training_free(cli_training *run) {
+    if (run->descriptor > 0) close(run->descriptor);
     free(run->rows);
     *run = (cli_training){0};
 }
@@ -59,10 +69,8 @@ static bool keep_row(cli_training *run, const cli_metrics *row) {
     return true;
 }
 
-int cli_training_open(cli_training *run, const char *folder, int64_t step) {
+int cli_training_read(cli_training *run, int64_t step) {
     char path[CLI_TRAINING_PATH], line[512];
-    *run = (cli_training){.folder = folder};
-    if (check_length(folder) != CLI_DONE) return CLI_FAILED;
     FILE *file = fopen(cli_training_path(run, "metrics.csv", path), "r");
     if (file == NULL && errno == ENOENT) return CLI_DONE; /* stopped before the first row */
     if (file == NULL) return cli_fail(CLI_FAILED, "%s: %s", path, strerror(errno));
@@ -137,6 +145,7 @@ int cli_training_describe(const cli_training *run, const ts_train_options *optio
 
 static void write_script(FILE *script, const cli_training *run, const ts_trainer *t) {
     const ts_train_options *o = &t->options;
+    char best[CLI_NUMBER_TEXT];
     fputs("$m << EOD\n", script);
     for (int64_t i = 0; i < run->count; i++)
         fprintf(script, "%lld %.9g %.9g\n", (long long)run->rows[i].step, run->rows[i].val_relative, run->rows[i].rate);
@@ -145,12 +154,11 @@ static void write_script(FILE *script, const cli_training *run, const ts_trainer
           "set border 3 lw 1 lc rgb '#666666'\nset tics nomirror out scale 0.6 textcolor rgb '#444444'\n"
           "set grid back lw 0.7 lt 1 lc rgb '#e6e6e6'\nset lmargin 10\nset rmargin 10\nset tmargin 5\nset bmargin 4\n",
           script);
-    fprintf(
-        script,
-        "set label 1 'one %s layer, N %lld, D %lld, K %lld: best %.4f after step %lld' at graph 0, graph 1 offset 0, "
-        "2.9 left font ',20' textcolor rgb '#111111'\n",
-        ts_scheme_names[o->scheme], (long long)o->n, (long long)o->d, (long long)o->k, t->best,
-        (long long)t->best_step);
+    fprintf(script,
+            "set label 1 'one %s layer, N %lld, D %lld, K %lld: best %s after step %lld' at graph 0, graph 1 offset 0, "
+            "2.9 left font ',20' textcolor rgb '#111111'\n",
+            ts_scheme_names[o->scheme], (long long)o->n, (long long)o->d, (long long)o->k,
+            cli_ratio_text(t->best, best), (long long)t->best_step);
     fprintf(
         script,
         "set label 2 'k-means objective after %lld learned step%s, relative to Lloyd; below 1 is better than Lloyd' "

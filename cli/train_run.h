@@ -15,6 +15,7 @@ typedef struct cli_metrics {
 
 typedef struct cli_training {
     const char *folder;
+    int descriptor; /* of the folder, locked; 0: not open */
     cli_metrics *rows;
     int64_t count, room;
 } cli_training;
@@ -22,11 +23,14 @@ typedef struct cli_training {
 enum { CLI_TRAINING_PATH = 4096 };
 const char *cli_training_path(const cli_training *run, const char *file, char path[CLI_TRAINING_PATH]);
 
-/* Makes the folder; CLI_FAILED, after saying so, when there is a run in it already or it cannot be. */
+/* Makes the folder of a new run, or opens that of one which goes on; either is locked as long as the process lives, so
+ * that two do not write there. CLI_FAILED, after saying so, when another holds it, when there is a run in the new one
+ * already, or it cannot be. */
 int cli_training_create(cli_training *run, const char *folder);
+int cli_training_open(cli_training *run, const char *folder);
 
 /* Reads the rows of metrics.csv up to `step`. */
-int cli_training_open(cli_training *run, const char *folder, int64_t step);
+int cli_training_read(cli_training *run, int64_t step);
 void cli_training_free(cli_training *run);
 
 /* Adds a row and writes metrics.csv anew. */

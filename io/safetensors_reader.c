@@ -74,9 +74,10 @@ static bool parse_json(const reading *r, const char *text, size_t length, json_t
         if (code == json_error_duplicate_key && error.position >= 2 && (size_t)error.position <= length) {
             return fail_duplicate(r, text, (size_t)error.position);
         }
-        return ts_io_fail(r->error, r->path, "header: %s", error.text);
+        return ts_io_fail(r->error, r->path, "not a safetensors file (header: %s)", error.text);
     }
-    return json_is_object(*header) || ts_io_fail(r->error, r->path, "header: not an object {...}");
+    return json_is_object(*header) ||
+           ts_io_fail(r->error, r->path, "not a safetensors file (header: not an object {...})");
 }
 
 static bool read_header(reading *r, json_t **header) {
@@ -85,17 +86,21 @@ static bool read_header(reading *r, json_t **header) {
     int64_t count;
     if (!fill(r, start, 8, &count)) return false;
     if (count == 0) return ts_io_fail(r->error, r->path, "the file is empty");
-    if (count < 8) return ts_io_fail(r->error, r->path, "the file ends in the length of its header");
+    if (count < 8)
+        return ts_io_fail(r->error, r->path, "not a safetensors file (the file ends in the length of its header)");
     for (int i = 8; i > 0; i--) length = length << 8 | start[i - 1];
     if (length > TS_SAFETENSORS_MOST_HEADER) {
-        return ts_io_fail(r->error, r->path, "the header claims %" PRIu64 " bytes, more than %d (no safetensors file?)",
-                          length, TS_SAFETENSORS_MOST_HEADER);
+        return ts_io_fail(r->error, r->path,
+                          "not a safetensors file (the header would have %" PRIu64 " bytes, more than %d)", length,
+                          TS_SAFETENSORS_MOST_HEADER);
     }
-    bool ok =
-        length > 0 ? collect(r, (int64_t)length, &text, &count) : ts_io_fail(r->error, r->path, "the header is empty");
+    bool ok = length > 0 ? collect(r, (int64_t)length, &text, &count)
+                         : ts_io_fail(r->error, r->path, "not a safetensors file (the header is empty)");
     if (ok && count < (int64_t)length) {
-        ok = ts_io_fail(r->error, r->path, "the file ends in its header (%" PRId64 " bytes of %" PRIu64 ")", count,
-                        length);
+        ok = ts_io_fail(r->error, r->path,
+                        "not a safetensors file, or not all of it (the file ends in its header, %" PRId64
+                        " bytes of %" PRIu64 ")",
+                        count, length);
     }
     ok = ok && parse_json(r, (const char *)text, (size_t)length, header);
     free(text);
@@ -209,23 +214,35 @@ static int by_place(const void *left, const void *right) {
     return strcmp(a->tensor.name, b->tensor.name);
 }
 
-/* Every byte of the data belongs to one tensor: sorted, each begins where the one before it ends. */
+/* A hole says that something is amiss: where another's data lie beyond the end of the file, those are. */
+static bool fail_hole(const reading *r, const placed *before, const placed *last, int64_t from) {
+    if (r->left > 0 && last->end > r->left) {
+        return ts_safetensors_fail(r->error, r->path, last->tensor.name,
+                                   "its data from %" PRId64 " to %" PRId64 " lie beyond the %" PRId64
+                                   " bytes of data of the file",
+                                   last->begin, last->end, r->left);
+    }
+    return ts_safetensors_fail(r->error, r->path, before->tensor.name,
+                               "a hole in the data, from %" PRId64 " to %" PRId64 ", before it", from, before->begin);
+}
+
+/* Every byte of the data belongs to one tensor: sorted, each begins where the one before it ends. Overlaps are looked
+ * for first: one leaves a hole elsewhere. */
 static bool check_tiling(const reading *r, placed *places, int count, int64_t *total) {
     *total = 0;
     if (count > 0) qsort(places, (size_t)count, sizeof *places, by_place);
+    for (int i = 1; i < count; i++) {
+        const placed *p = &places[i], *before = &places[i - 1];
+        if (p->begin >= before->end) continue;
+        char quoted[TS_SAFETENSORS_QUOTE_SIZE];
+        ts_safetensors_quote(before->tensor.name, quoted);
+        return ts_safetensors_fail(r->error, r->path, p->tensor.name,
+                                   "its data at %" PRId64 " overlap those of %s, which end at %" PRId64, p->begin,
+                                   quoted, before->end);
+    }
     for (int i = 0; i < count; i++) {
-        const placed *p = &places[i];
-        if (p->begin < *total) {
-            return ts_safetensors_fail(r->error, r->path, p->tensor.name,
-                                       "its data at %" PRId64 " overlap another's, which end at %" PRId64, p->begin,
-                                       *total);
-        }
-        if (p->begin > *total) {
-            return ts_safetensors_fail(r->error, r->path, p->tensor.name,
-                                       "a hole in the data, from %" PRId64 " to %" PRId64 ", before it", *total,
-                                       p->begin);
-        }
-        *total = p->end;
+        if (places[i].begin > *total) return fail_hole(r, &places[i], &places[count - 1], *total);
+        *total = places[i].end;
     }
     return *total <= ts_safetensors_most_data ||
            ts_io_fail(r->error, r->path, "%" PRId64 " bytes of data, at most %" PRId64 " are read", *total,

@@ -1,4 +1,5 @@
 /* Checkpoints that are refused, and what stands in one. */
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -155,6 +156,11 @@ static const char *const damages[][4] = {
     {"state", "\"best_step\":", "\"best_step\":-", "state: a number is out of range"},
     {"state", "\"optimiser_steps\":20", "\"optimiser_steps\":-1", "state: a number is out of range"},
     {"state", "\"optimiser_steps\":20", "\"other\":20", "state.optimiser_steps is missing"},
+    {"state", "\"loss_count\":2", "\"loss_count\":21", "state: a number is out of range"},
+    {"state", "\"loss_count\":2", "\"loss_count\":-2", "state: a number is out of range"},
+    {"state", "\"loss_sum\":", "\"other\":", "state.loss_sum is missing"},
+    {"state", "\"loss_sum\":", "\"loss_sum\":\"x\",\"other\":", "state.loss_sum is of another type"},
+    {"state", "\"best\":", "\"best\":\"nan\",\"other\":", "state.best is of another type"},
     {"state", "\"schedule_rate\":", "\"schedule_rate\":-", "state: a number is out of range"},
 };
 
@@ -200,6 +206,33 @@ START_TEST(files_that_are_no_checkpoint) {
 }
 END_TEST
 
+/* The mean loss since the last observation goes on, whatever it is; after one nothing of it is written. */
+START_TEST(between_two_observations) {
+    const ts_train_options o = small();
+    ts_trainer *t = make(&o);
+    const double least = step(t).loss + step(t).loss, sums[] = {least, NAN, INFINITY, -INFINITY};
+    ck_assert(t->loss_count == 2 && t->loss_sum == least);
+    for (int i = 0; i < 4; i++) {
+        t->loss_sum = sums[i];
+        save(t, "between.safetensors");
+        ts_trainer *again = resume("between.safetensors");
+        ck_assert_int_eq(again->loss_count, 2);
+        ck_assert(isnan(sums[i]) ? isnan(again->loss_sum) : again->loss_sum == sums[i]);
+        ts_trainer_free(again);
+    }
+    const ts_train_test result = test(t);
+    ts_trainer_observe(t, &result);
+    ck_assert(t->loss_count == 0 && t->loss_sum == 0);
+    save(t, "between.safetensors");
+    ts_trainer_free(t);
+    ts_safetensors file;
+    ts_io_error error;
+    ck_assert_msg(ts_safetensors_read("between.safetensors", &file, &error), "%s", error.text);
+    ck_assert_ptr_null(strstr(ts_safetensors_metadata(&file, "state"), "loss"));
+    ts_safetensors_free(&file);
+}
+END_TEST
+
 START_TEST(options_as_json) {
     const ts_train_options o = kind(2);
     char *text = ts_train_options_to_json(&o);
@@ -223,6 +256,7 @@ int main(void) {
     tcase_add_test(tests, tensors_of_another_model);
     tcase_add_test(tests, damaged_metadata);
     tcase_add_test(tests, files_that_are_no_checkpoint);
+    tcase_add_test(tests, between_two_observations);
     tcase_add_test(tests, options_as_json);
     suite_add_tcase(suite, tests);
     return run_suite_in_folder(suite);

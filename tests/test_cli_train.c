@@ -41,6 +41,14 @@ START_TEST(a_run_and_its_files) {
     json_decref(run);
     ck_assert(file_exists("run/last.safetensors") && file_exists("run/best.safetensors"));
     expect_failure(1, "run: there is a run in it already", "train " SMALL " --steps 60 --out run");
+    static const char *const left[] = {"last.safetensors", "best.safetensors", "metrics.csv", "run.json"};
+    for (int i = 0; i < 4; i++) { /* each of the files alone says so */
+        char command[100], message[100];
+        snprintf(command, sizeof command, "mkdir part%d && cp run/%s part%d >out.txt 2>err.txt", i, left[i], i);
+        ck_assert_int_eq(shell(command), 0);
+        snprintf(message, sizeof message, "part%d: there is a run in it already (%s)", i, left[i]);
+        expect_failure(1, message, "train " SMALL " --steps 60 --out part%d", i);
+    }
     ck_assert_int_eq(tessera("train --resume run"), 0); /* it is at its end */
     ck_assert_ptr_nonnull(strstr(out, "run: 60 steps"));
 }
@@ -64,16 +72,47 @@ START_TEST(longer_by_resuming) {
     expect_same_files("whole/last.safetensors", "parts/last.safetensors");
     expect_same_files("whole/best.safetensors", "parts/best.safetensors");
     expect_failure(1, "parts: the run is at step 50 already", "train --resume parts --steps 40");
+    json_error_t error;
+    json_t *run = json_load_file("parts/run.json", JSON_REJECT_DUPLICATES, &error);
+    ck_assert_msg(run != NULL, "%s", error.text);
+    ck_assert_int_eq(json_integer_value(json_object_get(run, "steps")), 50);
+    json_decref(run);
 }
 END_TEST
 
-static pid_t start(const char *const *words) {
+START_TEST(a_cosine_schedule_ends) {
+    json_decref(tessera_json("train " SMALL " --steps 20 --schedule cosine --out cosine"));
+    expect_failure(1, "cosine: --steps 40: the cosine schedule of this run ends at step 20",
+                   "train --resume cosine --steps 40");
+    json_decref(tessera_json("train --resume cosine --steps 20"));
+}
+END_TEST
+
+/* Where parameters are no numbers the last good checkpoint stays. */
+START_TEST(training_that_diverges) {
+    expect_failure(1,
+                   "far: training diverged in step 1: the parameters are no numbers any more; last.safetensors is of "
+                   "step 0",
+                   "train " SMALL " --steps 20 --lr 1e300 --out far");
+    ck_assert_int_eq(tessera("inspect far/last.safetensors"), 0);
+    ck_assert_ptr_nonnull(strstr(out, "step 0 of 20"));
+    ck_assert_int_eq(tessera("train " SMALL " --steps 20 --lr 1e20 --out stuck"), 0);
+    ck_assert_msg(strstr(out, "most steps changed nothing, their gradients not being finite") != NULL, "%s", out);
+    ck_assert_ptr_nonnull(strstr(out, "steps skipped, gradient not finite  "));
+    ck_assert_int_eq(tessera("train " SMALL " --steps 20 --lr 100 --out huge"), 0);
+    for (const char *c = out; *c != '\0'; c++) ck_assert_msg(strspn(c, "0123456789") < 9, "%s", out);
+    ck_assert_ptr_null(strstr(out, "most steps"));
+}
+END_TEST
+
+/* What it says goes to a file, or nowhere. */
+static pid_t start(const char *const *words, const char *says) {
     const pid_t child = fork();
     ck_assert_int_ge(child, 0);
     if (child == 0) {
         const int nothing = open("/dev/null", O_WRONLY);
         dup2(nothing, STDOUT_FILENO);
-        dup2(nothing, STDERR_FILENO);
+        dup2(says == NULL ? nothing : open(says, O_WRONLY | O_CREAT | O_TRUNC, 0666), STDERR_FILENO);
         execv(getenv("TESSERA"), (char *const *)words);
         _exit(127);
     }
@@ -115,7 +154,7 @@ START_TEST(kills_lose_nothing) {
     int kills = 0, ends = 0;
     json_decref(tessera_json("train " SMALL " --steps 150 --out unbroken"));
     for (uint64_t i = 0; kills < 20; i++) {
-        const pid_t child = start(file_exists("killed/last.safetensors") ? again : begin);
+        const pid_t child = start(file_exists("killed/last.safetensors") ? again : begin, NULL);
         wait_milliseconds(5 + ts_rng_below(rng, i, 300));
         kill(child, SIGKILL);
         int status;
@@ -136,18 +175,94 @@ START_TEST(kills_lose_nothing) {
 }
 END_TEST
 
-/* Asked politely, it writes a checkpoint first. */
-START_TEST(a_request_to_end) {
+static void wait_for(const char *file) {
+    for (int i = 0; i < 2000 && !file_exists(file); i++) wait_milliseconds(10);
+    ck_assert(file_exists(file));
+}
+
+/* run.json is there before the first step, and so is a checkpoint, which a kill leaves behind. */
+START_TEST(a_kill_before_the_first_checkpoint) {
     const char *const words[] = {"tessera", "train", "--n", "64",  "--steps", "100000", "--out",
-                                 "asked",   "--d",   "2",   "--k", "3",       NULL};
-    const pid_t child = start(words);
+                                 "early",   "--d",   "2",   "--k", "3",       NULL};
     int status = 0;
-    for (int i = 0; i < 200 && !file_exists("asked/run.json"); i++) wait_milliseconds(10);
-    wait_milliseconds(200);
-    kill(child, SIGTERM);
+    const pid_t child = start(words, NULL);
+    wait_for("early/run.json");
+    expect_failure(1, "early: another training is at work in it", "train --resume early");
+    expect_failure(1, "early: another training is at work in it", "train " SMALL " --out early");
+    kill(child, SIGKILL);
     ck_assert_int_eq(waitpid(child, &status, 0), child);
-    ck_assert(WIFEXITED(status) && WEXITSTATUS(status) == 1);
-    ck_assert(file_exists("asked/last.safetensors"));
+    json_decref(tessera_json("train --resume early --steps 5"));
+}
+END_TEST
+
+/* The rows of metrics.csv but for the seconds. */
+static char *rows_without_time(const char *name) {
+    char *text = read_file(name, NULL), *to = text;
+    ck_assert_ptr_nonnull(text);
+    for (char *line = text, *end; (end = strchr(line, '\n')) != NULL; line = end + 1) {
+        char *comma = end;
+        while (*comma != ',') comma--;
+        memmove(to, line, (size_t)(comma - line));
+        to += comma - line;
+        *to++ = '\n';
+    }
+    *to = '\0';
+    return text;
+}
+
+/* Asked politely, it says so and writes a checkpoint first; what follows is as if nothing had happened. */
+START_TEST(a_request_to_end) {
+    const char *const words[] = {"tessera", "train", "--n",          "64", "--steps", "100000", "--out", "asked",
+                                 "--d",     "2",     "--eval-every", "40", "--k",     "3",      NULL};
+    int status = 0, signals[] = {SIGTERM, SIGINT};
+    for (int i = 0; i < 2; i++) {
+        ck_assert_int_eq(shell("rm -rf asked whole >out.txt 2>err.txt"), 0);
+        const pid_t child = start(words, "said.txt");
+        wait_for("asked/metrics.csv");
+        wait_milliseconds(100);
+        kill(child, signals[i]);
+        ck_assert_int_eq(waitpid(child, &status, 0), child);
+        ck_assert(WIFEXITED(status) && WEXITSTATUS(status) == 1);
+        char *said = read_file("said.txt", NULL);
+        ck_assert_msg(strstr(said, "tessera: the step is finished and a checkpoint written; a second") == said, "%s",
+                      said);
+        const char *after = strstr(said, "interrupted after step ");
+        ck_assert_msg(after != NULL, "%s", said);
+        const long end = 40 * (strtol(after + 23, NULL, 10) / 40 + 1);
+        free(said);
+        json_decref(tessera_json("train --resume asked --steps %ld", end));
+        json_decref(tessera_json("train --n 64 --d 2 --k 3 --eval-every 40 --steps %ld --out whole", end));
+        char *one = rows_without_time("asked/metrics.csv"), *other = rows_without_time("whole/metrics.csv");
+        ck_assert_str_eq(one, other);
+        free(one);
+        free(other);
+        expect_same_files("asked/last.safetensors", "whole/last.safetensors");
+    }
+}
+END_TEST
+
+/* Two signals, of one kind or two, while a step is at work that would last for minutes. */
+START_TEST(a_second_request) {
+    const char *const words[] = {"tessera", "train", "--n", "20000", "--steps", "2", "--out", "twice", NULL};
+    for (int i = 0; i < 2; i++) {
+        int status = 0;
+        ck_assert_int_eq(shell("rm -rf twice said.txt >out.txt 2>err.txt"), 0);
+        const pid_t child = start(words, "said.txt");
+        wait_for("twice/run.json");
+        wait_milliseconds(200);
+        kill(child, SIGTERM);
+        for (int tries = 0; tries < 1000; tries++) {
+            char *said = read_file("said.txt", NULL);
+            const bool answered = said[0] != '\0';
+            free(said);
+            if (answered) break;
+            wait_milliseconds(10);
+        }
+        kill(child, i == 0 ? SIGTERM : SIGINT);
+        ck_assert_int_eq(waitpid(child, &status, 0), child);
+        ck_assert(WIFSIGNALED(status) && WTERMSIG(status) == (i == 0 ? SIGTERM : SIGINT));
+        ck_assert(file_exists("twice/last.safetensors"));
+    }
 }
 END_TEST
 
@@ -173,17 +288,34 @@ START_TEST(wrong_command_lines) {
     expect_failure(2, "--family: 'gauss' is none of", "train --out x --family normal,gauss");
     expect_failure(2, "k", "train --out x --n 5 --k 6");
     expect_failure(2, "dropout", "train --out x --dropout 1.5");
-    expect_failure(2, "unroll_ramp must be in [0,1]", "train --out x --unroll-ramp 2");
+    expect_failure(2, "unroll_ramp must be in [0,1]", "train --out x --unroll 2 --unroll-ramp 2");
+    expect_failure(2, "--unroll-ramp: there is nothing to grow to without --unroll", "train --out x --unroll-ramp .5");
+    expect_failure(2, "--patience: is for --schedule plateau, not cosine",
+                   "train --out x --schedule cosine --patience 5");
+    expect_failure(2, "--plateau-factor: is for --schedule plateau, not constant",
+                   "train --out x --schedule constant --plateau-factor .5");
+    expect_failure(2, "--lr: inf is not a finite number", "train --out x --lr inf");
+    expect_failure(2, "--tau: inf is not a finite number", "train --out x --tau inf");
+    expect_failure(2, "--lr: -1 is not a number above 0", "train --out x --lr -1");
+    expect_failure(2, "--n: 1 points are fewer than the 2 clusters of --k", "train --out x --n 1 --k 2");
     expect_failure(2, "--loss: 'hinge' is none of softmin|sparsemin", "train --out x --loss hinge");
     expect_failure(2, "--scratch: 'dot' is none of", "train --out x --scratch dot");
     expect_failure(2, "--clip: 'none' is not a finite number", "train --out x --clip none");
-    expect_failure(2, "the run has its options", "train --resume x --n 7");
+    /* a run's own options, or the defaults, are refused as well */
+    expect_failure(2, "--n: a run that goes on keeps its options", "train --resume x --n 512");
+    expect_failure(2, "--schedule: a run that goes on keeps its options", "train --resume x --schedule=plateau");
+    expect_failure(2, "--log-loss: a run that goes on keeps its options", "train --resume x --steps 5 --log-loss");
     expect_failure(2, "--resume says already", "train --resume x --out y");
-    expect_failure(2, "warmup", "train --out x --schedule cosine --warmup 20 --steps 10");
+    expect_failure(2, "--warmup: 20 steps leave none", "train --out x --schedule cosine --warmup 20 --steps 10");
     expect_failure(1, "No such file", "train --resume nowhere");
     expect_failure(1, "not/there: No such file", "train --out not/there");
+    expect_failure(1, "x: needs about 6240.0 GB for 1 thread, this machine has",
+                   "train --out x --n 10000000000 --d 2 --k 2 --threads 1");
+    expect_failure(1, " GB for 2 threads, this machine has", "train --out x --n 1000000000 --d 8 --threads 2");
     write_file("plain", "");
-    expect_failure(1, "plain", "train --out plain");
+    expect_failure(1, "plain: is not a folder", "train --out plain");
+    expect_failure(1, "plain: is not a folder", "train --resume plain");
+    expect_failure(1, "/dev/null: is not a folder", "train --out /dev/null");
     ck_assert(!file_exists("x"));
 }
 END_TEST
@@ -224,7 +356,63 @@ START_TEST(a_model_clusters_a_file) {
                    "cluster \"$TESSERA_DATA/faithful.csv\" --model pair/last.safetensors --gamma 2");
     expect_failure(2, "a model wants points in [0,1]",
                    "cluster \"$TESSERA_DATA/faithful.csv\" --model pair/last.safetensors --scaling standard");
-    expect_failure(1, "faithful.csv", "cluster \"$TESSERA_DATA/faithful.csv\" --model \"$TESSERA_DATA/faithful.csv\"");
+    expect_failure(2, "--ties: the file given by --model says it all",
+                   "cluster \"$TESSERA_DATA/faithful.csv\" --model pair/last.safetensors --ties lowest");
+    expect_failure(2, "--empty: a learned model",
+                   "cluster \"$TESSERA_DATA/faithful.csv\" --model pair/last.safetensors --empty keep");
+    expect_failure(1, "faithful.csv: not a safetensors file",
+                   "cluster \"$TESSERA_DATA/faithful.csv\" --model \"$TESSERA_DATA/faithful.csv\"");
+}
+END_TEST
+
+static json_t *clustered(const char *model, const char *words) {
+    return tessera_json("cluster \"$TESSERA_DATA/faithful.csv\" --model %s/last.safetensors %s", model, words);
+}
+
+/* The centres are those of one step, the best, and the report says of which. */
+START_TEST(a_model_tells_its_best_step) {
+    char words[64], line[64];
+    json_decref(tessera_json("train --n 40 --d 2 --k 2 --batch 4 --steps 2 --lr .2 --eval-every 2 --out steps"));
+    json_t *many = clustered("steps", "--scaling minmax --steps 9 --steps-exact");
+    ck_assert_int_eq(json_integer_value(json_object_get(many, "steps")), 9);
+    const int64_t best = json_integer_value(json_object_get(many, "best_step"));
+    ck_assert(json_is_integer(json_object_get(many, "best_step")) && best >= 0 && best < 9);
+    snprintf(words, sizeof words, "--scaling minmax --steps %lld --steps-exact", (long long)best);
+    json_t *few = clustered("steps", words);
+    ck_assert(json_equal(json_object_get(few, "centers"), json_object_get(many, "centers")));
+    ck_assert_int_eq(json_integer_value(json_object_get(few, "best_step")), best);
+    ck_assert_int_eq(tessera("cluster \"$TESSERA_DATA/faithful.csv\" --model steps/last.safetensors --scaling minmax "
+                             "--steps 9 --steps-exact"),
+                     0);
+    snprintf(line, sizeof line, "converged; best after step %lld\n", (long long)best);
+    ck_assert_msg(strstr(out, line) != NULL, "%s", out);
+    json_decref(few);
+    json_decref(many);
+    json_t *plain = tessera_json("cluster \"$TESSERA_DATA/faithful.csv\" -k 2");
+    ck_assert_ptr_null(json_object_get(plain, "best_step"));
+    json_decref(plain);
+}
+END_TEST
+
+/* Minutes of eruption beside minutes of waiting: under one scale the first are next to nothing. */
+START_TEST(columns_of_other_ranges_than_in_training) {
+    static const char note[] = "  note: the ranges of the columns differ widely";
+    json_decref(tessera_json("train --n 40 --d 2 --k 2 --batch 4 --steps 2 --eval-every 2 --out ranges"));
+    for (int i = 0; i < 2; i++) {
+        const char *words = i == 0 ? "--scaling none" : "--scaling minmax";
+        json_t *report = clustered("ranges", words);
+        ck_assert(i == 0 ? json_is_true(json_object_get(report, "narrow_column"))
+                         : json_is_false(json_object_get(report, "narrow_column")));
+        json_decref(report);
+        ck_assert_int_eq(tessera("cluster \"$TESSERA_DATA/faithful.csv\" --model ranges/last.safetensors %s", words),
+                         0);
+        ck_assert_msg((strstr(out, note) != NULL) == (i == 0), "%s", out);
+    }
+    write_file("even.csv", "a,b,c\n0,0,7\n1,.2,7\n.5,.1,7\n");
+    ck_assert_int_eq(tessera("cluster even.csv --columns 1-2 --model ranges/last.safetensors"), 0);
+    ck_assert_ptr_null(strstr(out, note));
+    ck_assert_int_eq(tessera("cluster even.csv --columns 1,3 --model ranges/last.safetensors"), 0); /* a constant */
+    ck_assert_ptr_null(strstr(out, note));
 }
 END_TEST
 
@@ -235,12 +423,18 @@ int main(void) {
     tcase_add_test(tests, a_run_and_its_files);
     tcase_add_test(tests, threads_change_nothing);
     tcase_add_test(tests, longer_by_resuming);
+    tcase_add_test(tests, a_cosine_schedule_ends);
+    tcase_add_test(tests, training_that_diverges);
     tcase_add_test(tests, kills_lose_nothing);
+    tcase_add_test(tests, a_kill_before_the_first_checkpoint);
     tcase_add_test(tests, a_request_to_end);
+    tcase_add_test(tests, a_second_request);
     tcase_add_test(tests, names_and_values_out_of_the_ordinary);
     tcase_add_test(tests, wrong_command_lines);
     tcase_add_test(tests, damaged_runs);
     tcase_add_test(tests, a_model_clusters_a_file);
+    tcase_add_test(tests, a_model_tells_its_best_step);
+    tcase_add_test(tests, columns_of_other_ranges_than_in_training);
     suite_add_tcase(suite, tests);
     return run_program_suite(suite);
 }

@@ -329,6 +329,7 @@ START_TEST(wrong_command_lines) {
         {"--isotropic --anisotropic", "--isotropic and --anisotropic: one of them"},
         {"--plot p.gif", "--plot: p.gif: the name must end in .svg, .png or .pdf"},
         {"--plot model.svg --csv model.svg", "--csv and --plot: both would write model.svg"},
+        {"--csv -", "--csv: - is no name of a file"},
         {"--csv ./model.safetensors", "--csv: would write over model.safetensors"},
         {"--n 3-70 --plot many.svg", "--plot: 136 panels are more than 60"},
         {"more.safetensors", "one CHECKPOINT at a time"},
@@ -347,8 +348,8 @@ START_TEST(wrong_files) {
     write_file("text.safetensors", "this is no checkpoint");
     write_file("short", "x");
     expect_failure(1, "absent: No such file", "eval absent");
-    expect_failure(1, "text.safetensors: ", "eval text.safetensors");
-    expect_failure(1, "short: ", "eval short");
+    expect_failure(1, "text.safetensors: not a safetensors file (", "eval text.safetensors");
+    expect_failure(1, "short: not a safetensors file (", "eval short");
     expect_failure(1, ".: Is a directory", "eval .");
     expect_failure(1, "nowhere/x.csv: No such file", "eval model.safetensors --csv nowhere/x.csv");
     expect_failure(1, "nowhere/x.svg: No such file", "eval model.safetensors --plot nowhere/x.svg");

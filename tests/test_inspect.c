@@ -232,7 +232,7 @@ START_TEST(wrong_files_and_words) {
     ck_assert(ts_safetensors_write("claims.safetensors", NULL, 0, notes, 1, &error));
     write_file("text", "no tensors here");
     expect_failure(1, "claims.safetensors: no metadata 'options'", "inspect claims.safetensors");
-    expect_failure(1, "text: ", "inspect text");
+    expect_failure(1, "text: not a safetensors file (", "inspect text");
     expect_failure(1, "absent: No such file", "inspect absent");
     expect_failure(1, ".: Is a directory", "inspect .");
     expect_failure(2, "which CHECKPOINT?", "inspect");

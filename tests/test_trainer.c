@@ -247,17 +247,27 @@ END_TEST
 /* Parameters as large as floats go. */
 START_TEST(a_rate_that_is_far_too_large) {
     ts_train_options o = small();
+    int diverged = 0;
     o.optimiser = ts_optimiser_defaults(TS_SGD);
     for (double rate = 1e4; rate < 1e40; rate *= 1e5) {
         ts_error error = {.status = TS_OK};
         ts_train_test result;
         o.schedule = ts_schedule_defaults(TS_SCHEDULE_CONSTANT, rate, o.steps);
         ts_trainer *t = make(&o);
-        for (int s = 0; s < 4; s++) step(t);
+        for (int s = 0; s < 4 && error.status == TS_OK; s++) ts_trainer_step(t, &(ts_train_step){0}, &error);
+        const ts_real *values = ts_params_values(t->model.params), *moment = t->optimiser->moment[0];
+        bool finite = true;
+        for (int64_t i = 0; i < ts_params_size(t->model.params); i++)
+            finite = finite && isfinite(values[i]) && isfinite(moment[i]);
+        ck_assert_int_eq(error.status, finite ? TS_OK : TS_ERROR_VALUE);
+        ck_assert(finite || strstr(error.text, "training diverged in step ") == error.text);
+        error.status = TS_OK;
         ck_assert_int_eq(ts_trainer_test(t, &result, &error), TS_OK);
         ts_trainer_observe(t, &result);
         ts_trainer_free(t);
+        diverged += !finite;
     }
+    ck_assert_int_gt(diverged, 0);
 }
 END_TEST
 
@@ -449,6 +459,27 @@ START_TEST(wrong_combinations_are_named) {
 }
 END_TEST
 
+/* A task of the defaults was measured to take 5.8 KB a point. */
+START_TEST(memory_is_foretold) {
+    ts_train_options o = ts_train_defaults();
+    o.batch = 4;
+    o.n = 1 << 20;
+    const double one = ts_train_memory(&o, 1), four = ts_train_memory(&o, 4);
+    ck_assert(one > 5e9 && one < 7e9);
+    ck_assert_double_eq_tol(four / one, 4, 0.01);
+    ck_assert_double_eq(ts_train_memory(&o, 5), one); /* fewer tasks than threads: one after the other */
+    o.unroll = 5;
+    ck_assert(ts_train_memory(&o, 1) > 2 * one);
+    o.n = 1 << 10;
+    o.eval_batches = 1 << 16;
+    ck_assert(ts_train_memory(&o, 1) > 6 * 16.0 * 4 * (1 << 16));
+    o.d = 4000;
+    const double adam = ts_train_memory(&o, 1);
+    o.optimiser = ts_optimiser_defaults(TS_SGD);
+    ck_assert_double_eq_tol(adam - ts_train_memory(&o, 1), 4.0 * 12 * 4010 * 4011, 1);
+}
+END_TEST
+
 int main(void) {
     Suite *suite = suite_create("trainer");
     TCase *tests = tcase_create("trainer");
@@ -465,6 +496,7 @@ int main(void) {
     tcase_add_test(tests, threads_change_nothing);
     tcase_add_test(tests, threads_may_change_on_the_way);
     tcase_add_test(tests, resumed_is_as_unbroken);
+    tcase_add_test(tests, memory_is_foretold);
     tcase_add_test(tests, seeds_and_options_reach_the_model);
     tcase_add_test(tests, wrong_options_are_named);
     tcase_add_test(tests, wrong_combinations_are_named);

@@ -27,7 +27,7 @@ static bool refuse(ts_error *error, const char *format, ...) {
 /* ---- options and state as JSON ----------------------------------------------------------------------------------- */
 
 /* One number of a struct. */
-typedef enum field_kind { FIELD_WHOLE, FIELD_REAL, FIELD_FLAG, FIELD_SEED } field_kind;
+typedef enum field_kind { FIELD_WHOLE, FIELD_REAL, FIELD_ANY_REAL, FIELD_FLAG, FIELD_SEED } field_kind;
 typedef struct field {
     const char *key;
     field_kind kind;
@@ -80,10 +80,14 @@ static const field state_fields[] = {STATE("step", WHOLE, step),
                                      STATE("schedule_best", REAL, schedule.best),
                                      STATE("schedule_waited", WHOLE, schedule.waited),
                                      STATE("schedule_cooling", WHOLE, schedule.cooling)};
+/* Only between two observations; after one they are 0, and left out. */
+static const field between_fields[] = {STATE("loss_sum", ANY_REAL, loss_sum), STATE("loss_count", WHOLE, loss_count)};
 enum { OPTION_FIELDS = sizeof option_fields / sizeof *option_fields };
 enum { STATE_FIELDS = sizeof state_fields / sizeof *state_fields };
+enum { BETWEEN_FIELDS = sizeof between_fields / sizeof *between_fields };
 
-/* JSON has no infinity: it is null. A seed may need all 64 bits: it is a string. */
+/* JSON has no infinity: it is null; what else is not finite is a string. A seed may need all 64 bits: it is a string.
+ */
 static json_t *field_json(const field *f, const void *base) {
     const void *at = (const char *)base + f->offset;
     char text[24];
@@ -93,9 +97,20 @@ static json_t *field_json(const field *f, const void *base) {
     case FIELD_SEED:
         snprintf(text, sizeof text, "%llu", (unsigned long long)*(const uint64_t *)at);
         return json_string(text);
-    case FIELD_REAL: break;
+    case FIELD_REAL:
+    case FIELD_ANY_REAL: break;
     }
-    return isinf(*(const double *)at) ? json_null() : json_real(*(const double *)at);
+    const double value = *(const double *)at;
+    if (isfinite(value)) return json_real(value);
+    return isnan(value) ? json_string("nan") : value > 0 ? json_null() : json_string("-inf");
+}
+
+/* NaN and -inf are for those that may be any number. */
+static bool read_real(const json_t *value, bool any, double *real) {
+    const char *text = any && json_is_string(value) ? json_string_value(value) : "";
+    const bool is_nan = strcmp(text, "nan") == 0, is_low = strcmp(text, "-inf") == 0;
+    *real = json_is_null(value) ? INFINITY : is_nan ? NAN : is_low ? -INFINITY : json_number_value(value);
+    return json_is_number(value) || json_is_null(value) || is_nan || is_low;
 }
 
 static bool read_seed(const json_t *value, uint64_t *seed) {
@@ -119,10 +134,8 @@ static bool read_field(const field *f, const json_t *object, void *base, const c
         if (fits) *(bool *)at = json_is_true(value);
         break;
     case FIELD_SEED: fits = read_seed(value, at); break;
-    case FIELD_REAL:
-        fits = json_is_number(value) || json_is_null(value);
-        if (fits) *(double *)at = json_is_null(value) ? INFINITY : json_number_value(value);
-        break;
+    case FIELD_ANY_REAL:
+    case FIELD_REAL: fits = read_real(value, f->kind == FIELD_ANY_REAL, at); break;
     }
     return fits || refuse(error, "%s.%s is %s", what, f->key, value == NULL ? "missing" : "of another type");
 }
@@ -149,6 +162,8 @@ static json_t *state_json(const ts_trainer *t) {
     json_t *object = json_object();
     for (int i = 0; i < STATE_FIELDS; i++)
         json_object_set_new(object, state_fields[i].key, field_json(&state_fields[i], t));
+    for (int i = 0; t->loss_count > 0 && i < BETWEEN_FIELDS; i++)
+        json_object_set_new(object, between_fields[i].key, field_json(&between_fields[i], t));
     json_object_set_new(object, "optimiser_steps", json_integer((json_int_t)t->optimiser->steps));
     return object;
 }
@@ -224,13 +239,16 @@ static bool read_state(const ts_safetensors *file, ts_trainer *t, ts_error *erro
     if (object == NULL) return false;
     bool ok = true;
     for (int i = 0; ok && i < STATE_FIELDS; i++) ok = read_field(&state_fields[i], object, t, "state", error);
+    const bool between = json_object_get(object, "loss_count") != NULL;
+    for (int i = 0; ok && between && i < BETWEEN_FIELDS; i++)
+        ok = read_field(&between_fields[i], object, t, "state", error);
     const json_t *steps = json_object_get(object, "optimiser_steps");
     if (ok && !json_is_integer(steps)) ok = refuse(error, "state.optimiser_steps is missing");
     if (ok) t->optimiser->steps = json_integer_value(steps);
     json_decref(object);
     ok = ok && (t->step >= 0 && t->step <= t->options.steps && t->optimiser->steps >= 0 && t->skipped >= 0 &&
                 t->skipped <= t->step && t->best_step >= 0 && t->best_step <= t->step && t->schedule.rate >= 0 &&
-                t->schedule.waited >= 0 && t->schedule.cooling >= 0);
+                t->schedule.waited >= 0 && t->schedule.cooling >= 0 && t->loss_count >= 0 && t->loss_count <= t->step);
     return ok || refuse(error, "state: a number is out of range");
 }
 

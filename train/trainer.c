@@ -83,6 +83,15 @@ ts_status ts_train_check(const ts_train_options *o, ts_error *error) {
     return ts_definition_check(&definition, o->d, o->k, error);
 }
 
+double ts_train_memory(const ts_train_options *o, int threads) {
+    const double e = (double)(o->d + ts_scheme_width(o->scheme, o->k)), k = (double)o->k, unroll = (double)o->unroll;
+    const double at_once = o->batch >= threads ? threads : 1; /* tasks; fewer are shared out within */
+    const double task = (double)o->n * (22 * e + unroll * (10 * e + 14 * k));
+    const double copies = (double)o->batch + (o->optimiser.kind == TS_SGD ? 2 : 3);
+    const double curves = 2 * (double)(o->eval_batches * o->batch) * (unroll + 1);
+    return sizeof(ts_real) * (at_once * task + copies * 12 * (e * e + e)) + sizeof(double) * curves;
+}
+
 int64_t ts_train_unroll_at(const ts_train_options *o, int64_t step) {
     const double ramp = o->unroll_ramp * (double)o->steps;
     if (!(ramp > 0) || (double)step >= ramp) return o->unroll;
@@ -266,6 +275,24 @@ static ts_status train_batch(ts_trainer *t, int64_t unroll, ts_error *error) {
     return failure.status;
 }
 
+static bool all_finite(int64_t count, const ts_real *numbers) {
+    bool finite = true;
+    for (int64_t i = 0; i < count; i++) finite = isfinite(numbers[i]) && finite;
+    return finite;
+}
+
+static ts_status update(ts_trainer *t, double rate, const ts_real *gradient, ts_error *error) {
+    const int64_t parameters = ts_params_size(t->model.params);
+    ts_real *values = ts_params_values(t->model.params);
+    const ts_status status = ts_optimiser_step(t->optimiser, rate, parameters, values, gradient);
+    if (status != TS_OK) return ts_error_set(error, status, "the optimiser refused learning rate %g", rate);
+    bool finite = all_finite(parameters, values);
+    for (int m = 0; m < t->optimiser->moments; m++) finite = finite && all_finite(parameters, t->optimiser->moment[m]);
+    if (finite) return TS_OK;
+    return ts_error_set(error, TS_ERROR_VALUE, "training diverged in step %lld: the parameters are no numbers any more",
+                        (long long)t->step);
+}
+
 ts_status ts_trainer_step(ts_trainer *t, ts_train_step *report, ts_error *error) {
     const ts_train_options *o = &t->options;
     const int64_t parameters = ts_params_size(t->model.params);
@@ -279,12 +306,10 @@ ts_status ts_trainer_step(ts_trainer *t, ts_train_step *report, ts_error *error)
     report->norm = ts_clip_gradients(o->clip > 0 ? o->clip : INFINITY, parameters, gradient);
     report->skipped = !isfinite(report->norm);
     t->step++;
+    t->loss_sum += report->loss;
+    t->loss_count++;
     t->skipped += report->skipped;
-    if (report->skipped) return TS_OK;
-    ts_real *values = ts_params_values(t->model.params);
-    const ts_status status = ts_optimiser_step(t->optimiser, report->rate, parameters, values, gradient);
-    return status == TS_OK ? TS_OK
-                           : ts_error_set(error, status, "the optimiser refused learning rate %g", report->rate);
+    return report->skipped ? TS_OK : update(t, report->rate, gradient, error);
 }
 
 /* ---- validation -------------------------------------------------------------------------------------------------- */
@@ -325,6 +350,8 @@ ts_status ts_trainer_test(ts_trainer *t, ts_train_test *result, ts_error *error)
 
 bool ts_trainer_observe(ts_trainer *t, const ts_train_test *result) {
     ts_schedule_observe(&t->schedule, result->relative);
+    t->loss_sum = 0;
+    t->loss_count = 0;
     if (!(result->relative < t->best)) return false;
     t->best = result->relative;
     t->best_step = t->step;
