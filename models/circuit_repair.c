@@ -14,7 +14,7 @@ static void copy_place(const ts_circuit *c, ts_real *to, const ts_real *from) {
 
 /* Squared distance of point i to centre j among c->tokens. */
 static double squared_distance(const ts_circuit *c, int64_t i, int64_t j) {
-    const ts_real *x = c->points + i * c->model.e, *center = c->tokens + j * c->model.e;
+    const ts_real *x = c->data + i * c->data_step, *center = c->tokens + j * c->model.e;
     double sum = 0;
     for (int64_t l = 0; l < c->model.d; l++)
         sum += ((double)x[l] - (double)center[l]) * ((double)x[l] - (double)center[l]);
@@ -25,6 +25,7 @@ static double squared_distance(const ts_circuit *c, int64_t i, int64_t j) {
 
 static void find_occupied(ts_circuit *c) {
     const int64_t k = c->model.k, n = c->problem.n;
+    if (c->streamed) return; /* the step has found them */
     memset(c->occupied, 0, (size_t)k * sizeof *c->occupied);
     for (int64_t i = 0; i < n; i++) {
         c->occupied[c->state.labels[i]] = true;
@@ -48,7 +49,11 @@ static int64_t farthest_point(const ts_circuit *c, const int64_t *members, const
 }
 
 static void move_to_point(ts_circuit *c, int64_t cluster, int64_t point, ts_real *centers) {
-    copy_place(c, centers + cluster * c->model.e, c->points + point * c->model.e);
+    const ts_transformer *m = &c->model;
+    if (c->streamed) /* whose tokens hold nothing but data and code */
+        memcpy(centers + cluster * m->e, c->data + point * c->data_step, (size_t)m->d * sizeof *centers);
+    else
+        copy_place(c, centers + cluster * m->e, c->points + point * m->e);
     c->state.empty_repairs++;
 }
 

@@ -203,7 +203,8 @@ static bool make_problem(const grid_cell *cell, uint64_t seed, bool near_origin,
     for (int64_t j = 0; done && j < k; j++)
         memcpy(p->centers + j * d, p->points + rows[j] * d, (size_t)d * sizeof *p->centers);
     if (done) measure(p, n, d);
-    p->problem = (ts_problem){n, d, k, p->points, p->centers, policies[seed % 3], seed};
+    p->problem = (ts_problem){
+        .n = n, .d = d, .k = k, .points = p->points, .centers = p->centers, .empty = policies[seed % 3], .seed = seed};
     free(table);
     free(rows);
     if (!done) free_problem(p);
