@@ -52,7 +52,7 @@ static outcome outcome_of(const ts_problem *p, const ts_clustering *state) {
 }
 
 /* The transformer and plain Lloyd, until one of them converges or `steps` are done; every step must agree exactly. */
-static outcome run_both(const ts_problem *p, int64_t steps) {
+static outcome run_pair(const ts_problem *p, int64_t steps) {
     const ts_definition definition = lloyd(INFINITY, false);
     ts_circuit *circuit = ts_circuit_create(&definition, p, &error);
     ck_assert_msg(circuit != NULL, "%s", error.text);
@@ -79,6 +79,14 @@ static outcome run_both(const ts_problem *p, int64_t steps) {
     ts_circuit_free(circuit);
     ts_plain_free(plain);
     return o;
+}
+
+/* The same, streamed and op by op. */
+static outcome run_both(const ts_problem *p, int64_t steps) {
+    ts_problem by_ops = *p;
+    by_ops.op_by_op = true;
+    run_pair(p, steps);
+    return run_pair(&by_ops, steps);
 }
 
 #define ROWS(array) (int64_t)(sizeof(array) / sizeof *(array))
@@ -316,7 +324,7 @@ START_TEST(memory_is_linear_in_n) {
     ts_real *x = malloc(MANY * DIMS * sizeof *x);
     const grid_cell cell = {MANY, DIMS, 4, 0};
     fill_points(&cell, 1, x);
-    const ts_problem p = {.n = MANY, .d = DIMS, .k = 4, .points = x, .centers = x};
+    const ts_problem p = {.n = MANY, .d = DIMS, .k = 4, .points = x, .centers = x, .op_by_op = true};
     const ts_definition definition = lloyd(INFINITY, false);
     ts_circuit *circuit = ts_circuit_create(&definition, &p, &error);
     ck_assert_int_eq(ts_circuit_step(circuit, &error), TS_OK);
@@ -340,7 +348,7 @@ START_TEST(the_same_bits_on_any_number_of_threads) {
     fill_points(&cell, 3, x);
     for (int t = 0; t < 4; t++) {
         omp_set_num_threads((int[]){1, 2, 3, 8}[t]);
-        const ts_problem p = {.n = MANY, .d = DIMS, .k = CLUSTERS, .points = x, .centers = x};
+        const ts_problem p = {.n = MANY, .d = DIMS, .k = CLUSTERS, .points = x, .centers = x, .op_by_op = true};
         const ts_definition definition = lloyd(INFINITY, false);
         ts_circuit *circuit = ts_circuit_create(&definition, &p, &error);
         for (int s = 0; s < 4; s++) ck_assert_int_eq(ts_circuit_step(circuit, &error), TS_OK);
