@@ -63,7 +63,7 @@ TS_CLONES static void measure(const seeder *s, int64_t first, const int32_t *ope
     for (int64_t l = 0; l < found; l++) {
         const int64_t i = first + open[l], next = first + open[l + AHEAD < found ? l + AHEAD : l];
         for (int64_t a = 0; a < s->d; a += LINE) __builtin_prefetch(s->points + next * s->d + a);
-        const double distance = ts_squared_distance(s->d, s->points + i * s->d, center);
+        const double distance = ts_squared_distance(s->d, NULL, s->points + i * s->d, center);
         if (distance < s->nearest[i]) s->nearest[i] = distance, s->owner[i] = count;
     }
 }
@@ -85,7 +85,8 @@ static void update_block(const seeder *s, int64_t block, const ts_real *center, 
 /* Takes the newest of the rows chosen, number `count`. */
 static void update_nearest(const seeder *s, const int64_t *rows, int64_t count) {
     const ts_real *center = s->points + rows[count] * s->d;
-    for (int64_t j = 0; j < count; j++) s->apart[j] = ts_squared_distance(s->d, s->points + rows[j] * s->d, center);
+    for (int64_t j = 0; j < count; j++)
+        s->apart[j] = ts_squared_distance(s->d, NULL, s->points + rows[j] * s->d, center);
 #pragma omp parallel for schedule(static) if (s->n * s->d > TS_PARALLEL_CUTOFF)
     for (int64_t block = 0; block < s->blocks; block++) update_block(s, block, center, count);
 }
