@@ -64,12 +64,9 @@ static int load_points(cli_cluster_job *job) {
     if (scaling == TS_SCALING_NONE && job->model.has_origin) scaling = TS_SCALING_UNSHIFTED;
     if (ts_rescaling_fit(scaling, job->n, job->d, job->table.values, &job->rescaling, &error) != TS_OK)
         return fail_error(job, &error);
-    job->points = cli_allocate(job->n, job->d, sizeof(ts_real));
-    if (job->points == NULL) return fail_memory(job);
-    ts_rescaling_apply(&job->rescaling, job->n, job->table.values, job->points);
-    job->narrow = scaling == TS_SCALING_COMMON && has_narrow_column(job);
-    free(job->table.values);
+    job->points = ts_rescaling_convert(&job->rescaling, job->n, job->table.values);
     job->table.values = NULL;
+    job->narrow = scaling == TS_SCALING_COMMON && has_narrow_column(job);
     return CLI_DONE;
 }
 

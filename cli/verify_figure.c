@@ -49,7 +49,8 @@ ts_status cli_figure_run(const char *scheme, uint64_t seed, cli_figure *figure, 
     *figure = (cli_figure){.scheme = scheme};
     ts_real *points = malloc((size_t)CLI_FIGURE_POINTS * DIMS * sizeof *points);
     if (points == NULL) return ts_error_set(error, TS_ERROR_MEMORY, "out of memory");
-    const ts_problem problem = {CLI_FIGURE_POINTS, DIMS, CLUSTERS, points, points, TS_EMPTY_KEEP, seed};
+    const ts_problem problem = {
+        .n = CLI_FIGURE_POINTS, .d = DIMS, .k = CLUSTERS, .points = points, .centers = points, .seed = seed};
     ts_status status = ts_task_draw(&spec, seed, 0, 0, points, NULL, error);
     for (int64_t i = 0; status == TS_OK && i < CLI_FIGURE_POINTS * DIMS; i++) points[i] *= (ts_real)SCALE;
     if (status == TS_OK) status = start(&problem, scheme, &p, error);

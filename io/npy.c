@@ -1,5 +1,6 @@
 #include "npy.h"
 
+#include <float.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -232,26 +233,62 @@ static bool fail_size(const ts_byte_source *source, const npy_array *array, int6
                       array->shape, array->descr, needed);
 }
 
+/* A place in the table, advancing as the file stores its numbers. */
+typedef struct npy_place {
+    int64_t row, column;
+} npy_place;
+
+static void advance(const npy_array *array, npy_place *place) {
+    int64_t *const fast = array->fortran_order ? &place->row : &place->column;
+    int64_t *const slow = array->fortran_order ? &place->column : &place->row;
+    if (++*fast < (array->fortran_order ? array->rows : array->cols)) return;
+    *fast = 0;
+    ++*slow;
+}
+
+static bool store_chunk(const npy_array *array, ts_table_builder *b, const int64_t *features, npy_place *place,
+                        const unsigned char *chunk, int64_t size, ts_io_error *error) {
+    for (int64_t i = 0; i < size; i += array->size) {
+        if (!store(b, features, place->row, place->column, decode(array, chunk + i), error)) return false;
+        advance(array, place);
+    }
+    return true;
+}
+
+/* Are the file's numbers floats of the table in its order, no column left out, moved or kept for classes? */
+static bool is_whole_table(const npy_array *array, const ts_table_builder *b, const int64_t *features) {
+    bool whole = array->kind == 'f' && !array->swapped && !array->fortran_order && b->label < 0;
+    for (int64_t j = 0; whole && j < array->cols; j++) whole = features[j] == j;
+    return whole;
+}
+
+/* Converts floats of such a file; false where one is not finite. */
+static bool convert(const npy_array *array, const unsigned char *chunk, int64_t count, double *values) {
+    bool finite = true;
+    for (int64_t i = 0; i < count && array->size == 4; i++) {
+        float value;
+        memcpy(&value, chunk + 4 * i, 4);
+        values[i] = (double)value;
+    }
+    if (array->size == 8) memcpy(values, chunk, (size_t)count * 8);
+    for (int64_t i = 0; i < count; i++) finite = finite & (fabs(values[i]) <= DBL_MAX);
+    return finite;
+}
+
 /* Converts the payload into the table, whose values have room. */
 static bool read_payload(const ts_byte_source *source, const npy_array *array, ts_table_builder *b,
                          const int64_t *features, unsigned char *chunk, ts_io_error *error) {
     const int64_t total = array->rows * array->cols * array->size;
-    int64_t row = 0, column = 0, done = 0;
-    while (done < total) {
-        const int64_t wanted = total - done < CHUNK ? total - done : CHUNK;
+    const bool whole = is_whole_table(array, b, features);
+    for (int64_t done = 0; done < total; done += CHUNK) {
+        const int64_t wanted = total - done < CHUNK ? total - done : CHUNK, at = done / array->size;
         const int64_t count = ts_source_fill(source, chunk, wanted, error);
+        npy_place place = {at / array->cols, at % array->cols};
+        if (array->fortran_order) place = (npy_place){at % array->rows, at / array->rows};
         if (count < 0) return false;
         if (count < wanted) return fail_size(source, array, done + count, error);
-        for (int64_t i = 0; i < count; i += array->size) {
-            if (!store(b, features, row, column, decode(array, chunk + i), error)) return false;
-            int64_t *const fast = array->fortran_order ? &row : &column, *const slow =
-                                                                             array->fortran_order ? &column : &row;
-            if (++*fast == (array->fortran_order ? array->rows : array->cols)) {
-                *fast = 0;
-                ++*slow;
-            }
-        }
-        done += count;
+        if (whole && convert(array, chunk, count / array->size, b->table->values + at)) continue;
+        if (!store_chunk(array, b, features, &place, chunk, count, error)) return false;
     }
     const int64_t more = ts_source_fill(source, chunk, 1, error);
     return more == 0 || (more > 0 && fail_size(source, array, total + 1, error));

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "circuit_parts.h"
+#include "extent.h"
 
 /* Two assignments are the same when no weight has moved by more than this; exact codes are then equal. Scores made from
  * squared norms (scheme dot) carry the rounding of these, which moves soft weights for ever. */
@@ -20,10 +21,22 @@ static ts_status check_problem(const ts_problem *p, ts_error *error) {
     return TS_OK;
 }
 
+/* A streamed layer where it computes the same. */
+static ts_status choose_layer(ts_circuit *c, const ts_definition *definition, ts_error *error) {
+    const ts_problem *p = &c->problem;
+    if (p->op_by_op || !ts_streamed_layer_fits(definition, p->d, p->k)) return TS_OK;
+    const ts_extent points = ts_extent_of(p->n, p->d, p->d, p->points),
+                    centers = ts_extent_of(p->k, p->d, p->d, p->centers);
+    if (!ts_streamed_layer_reaches(points.reach) || !ts_streamed_layer_reaches(centers.reach)) return TS_OK;
+    c->widest = points.widest;
+    c->streamed = ts_streamed_layer_create(definition, p->n, p->d, p->k, p->points, error);
+    return c->streamed != NULL ? TS_OK : error->status;
+}
+
 static bool take_memory(ts_circuit *c) {
     const size_t n = (size_t)c->problem.n, k = (size_t)c->problem.k, d = (size_t)c->problem.d, e = (size_t)c->model.e;
     c->tape = ts_tape_create(TS_INFER);
-    c->points = malloc(n * e * sizeof *c->points);
+    c->points = c->streamed ? NULL : malloc(n * e * sizeof *c->points);
     c->tokens = malloc(k * e * sizeof *c->tokens);
     c->occupied = malloc(k * sizeof *c->occupied);
     c->lost = calloc(k, sizeof *c->lost);
@@ -31,8 +44,8 @@ static bool take_memory(ts_circuit *c) {
     c->state.medoids = c->medoids ? malloc(k * sizeof *c->state.medoids) : NULL;
     c->state.centers = malloc(k * d * sizeof *c->state.centers);
     c->state.labels = calloc(n, sizeof *c->state.labels);
-    return c->tape && c->points && c->tokens && c->occupied && c->lost && c->best_medoids && c->state.centers &&
-           c->state.labels && (!c->medoids || c->state.medoids);
+    return c->tape && (c->points || c->streamed) && c->tokens && c->occupied && c->lost && c->best_medoids &&
+           c->state.centers && c->state.labels && (!c->medoids || c->state.medoids);
 }
 
 static ts_status tape_failure(const ts_circuit *c, ts_error *error) {
@@ -73,19 +86,6 @@ static void read_centers(ts_circuit *c) {
         memcpy(c->state.centers + j * d, c->tokens + j * e, (size_t)d * sizeof(ts_real));
 }
 
-static double widest_column(const ts_circuit *c) {
-    double widest = 0;
-    for (int64_t a = 0; a < c->model.d; a++) {
-        double low = INFINITY, high = -INFINITY;
-        for (int64_t i = 0; i < c->problem.n; i++) {
-            low = fmin(low, (double)c->points[i * c->model.e + a]);
-            high = fmax(high, (double)c->points[i * c->model.e + a]);
-        }
-        widest = fmax(widest, high - low);
-    }
-    return widest;
-}
-
 static double same_weight(const ts_circuit *c) {
     double norm = 0;
     if (c->model.scheme != TS_SCHEME_DOT) return SAME_WEIGHT;
@@ -94,15 +94,28 @@ static double same_weight(const ts_circuit *c) {
     return fmin(SAME_WEIGHT + 8 * EPS * c->model.cross_points.spec.gamma * norm, MOST_SAME_WEIGHT);
 }
 
+/* The tokens of the points, unless the layer is streamed. */
+static ts_status embed_points(ts_circuit *c, ts_error *error) {
+    const ts_problem *p = &c->problem;
+    c->data = p->points;
+    c->data_step = p->d;
+    c->same_weight = SAME_WEIGHT;
+    if (c->streamed) return TS_OK;
+    ts_transformer_embed(&c->model, p->n, p->points, NULL, c->points);
+    if (enter(c, p->n, c->points, "row", error) != TS_OK) return error->status;
+    c->data = c->points;
+    c->data_step = c->model.e;
+    c->same_weight = same_weight(c);
+    c->widest = ts_extent_of(p->n, p->d, c->model.e, c->points).widest;
+    return TS_OK;
+}
+
 static ts_status fill(ts_circuit *c, ts_error *error) {
     const ts_problem *p = &c->problem;
-    ts_transformer_embed(&c->model, p->n, p->points, NULL, c->points);
     ts_transformer_embed(&c->model, p->k, p->centers, c->model.book, c->tokens);
     c->problem.centers = NULL; /* copied, the caller's may go */
-    if (enter(c, p->n, c->points, "row", error) != TS_OK) return error->status;
+    if (embed_points(c, error) != TS_OK) return error->status;
     if (enter(c, p->k, c->tokens, "initial centre", error) != TS_OK) return error->status;
-    c->same_weight = same_weight(c);
-    c->widest = widest_column(c);
     if (c->medoids && ts_circuit_snap_medoids(c, error) != TS_OK) return error->status;
     read_centers(c);
     return TS_OK;
@@ -133,6 +146,7 @@ ts_circuit *ts_circuit_create(const ts_definition *definition, const ts_problem 
     const bool matches = is_map(definition, &ts_hardmax_map) || is_map(definition, &ts_argmax_map);
     c->may_empty = c->model.own_code || shares || matches;
     c->counts_shares = shares && !c->model.own_code && definition->scheme != TS_SCHEME_BINARY;
+    if (status == TS_OK) status = choose_layer(c, definition, error);
     if (status == TS_OK && !take_memory(c))
         status = ts_error_set(error, TS_ERROR_MEMORY, "out of memory for a circuit");
     if (status == TS_OK) status = fill(c, error);
@@ -145,6 +159,7 @@ void ts_circuit_free(ts_circuit *c) {
     if (c == NULL) return;
     ts_transformer_clear(&c->model);
     ts_tape_free(c->tape);
+    ts_streamed_layer_free(c->streamed);
     free(c->points);
     free(c->tokens);
     free(c->occupied);
@@ -161,12 +176,14 @@ const ts_clustering *ts_circuit_state(const ts_circuit *circuit) {
 }
 
 size_t ts_circuit_bytes(const ts_circuit *circuit) {
-    return ts_tape_bytes(circuit->tape);
+    const size_t streamed = circuit->streamed ? ts_streamed_layer_bytes(circuit->streamed) : 0;
+    return ts_tape_bytes(circuit->tape) + streamed;
 }
 
 int64_t ts_circuit_onehot_rows(const ts_circuit *c) {
     int64_t rows = 0;
     if (c->model.scheme == TS_SCHEME_BINARY) return -1;
+    if (c->streamed) return c->assigned ? c->problem.n - ts_streamed_layer_shared(c->streamed) : 0;
     for (int64_t i = 0; i < c->problem.n; i++) {
         const ts_real *share = c->points + i * c->model.e + c->model.d;
         int64_t ones = 0, zeros = 0;
@@ -232,20 +249,44 @@ static bool at_rest(const ts_circuit *c, const ts_real *centers) {
     return rest;
 }
 
+/* The layer, by the ops of the tape. Returns the new tokens of the centres, NULL after a failure. */
+static ts_tensor *move(ts_circuit *c, bool *same, ts_error *error) {
+    ts_tensor *points = NULL, *centers = assign(c, &points, same);
+    if (centers != NULL) {
+        ts_tensor *moved = ts_transformer_move(&c->model, c->tape, points, centers, (uint32_t)c->state.steps);
+        if (ts_tape_status(c->tape) == TS_OK && c->model.has_norm) ts_circuit_find_lost(c, moved->data);
+        moved = ts_transformer_settle(&c->model, c->tape, moved);
+        if (ts_tape_status(c->tape) == TS_OK) return moved;
+    }
+    tape_failure(c, error);
+    return NULL;
+}
+
+/* The same, streamed. */
+static ts_tensor *move_streamed(ts_circuit *c, bool *same, ts_error *error) {
+    const int64_t k = c->model.k, d = c->model.d, e = c->model.e;
+    ts_tape_reset(c->tape);
+    ts_tensor *moved = ts_constant(c->tape, TS_SHAPE(k, e), c->tokens),
+              *means = ts_constant(c->tape, TS_SHAPE(k, d), NULL);
+    if (ts_tape_status(c->tape) != TS_OK) {
+        tape_failure(c, error);
+        return NULL;
+    }
+    ts_streamed_step step = {.means = means->data, .occupied = c->occupied};
+    if (ts_streamed_layer_step(c->streamed, c->state.centers, c->state.labels, &step, error) != TS_OK) return NULL;
+    for (int64_t j = 0; j < k; j++) memcpy(moved->data + j * e, means->data + j * d, (size_t)d * sizeof *means->data);
+    c->assigned = true;
+    *same = step.same;
+    return moved;
+}
+
 ts_status ts_circuit_step(ts_circuit *c, ts_error *error) {
     const int64_t repairs = c->state.empty_repairs;
-    ts_tensor *points = NULL;
     bool same = false;
     c->state.steps++;
     c->state.trimmed = 0;
-    ts_tensor *centers = assign(c, &points, &same);
-    if (centers == NULL) return tape_failure(c, error);
-    ts_tensor *moved = ts_transformer_move(&c->model, c->tape, points, centers, (uint32_t)c->state.steps);
-    if (ts_tape_status(c->tape) != TS_OK) return tape_failure(c, error);
-    if (c->model.has_norm) ts_circuit_find_lost(c, moved->data);
-    moved = ts_transformer_settle(&c->model, c->tape, moved);
-    if (ts_tape_status(c->tape) != TS_OK) return tape_failure(c, error);
-    if (ts_circuit_repair(c, moved->data, error) != TS_OK) return error->status;
+    ts_tensor *moved = (c->streamed ? move_streamed : move)(c, &same, error);
+    if (moved == NULL || ts_circuit_repair(c, moved->data, error) != TS_OK) return error->status;
     const bool rest = at_rest(c, moved->data);
     memcpy(c->tokens, moved->data, (size_t)(c->model.k * c->model.e) * sizeof *c->tokens);
     if (c->medoids) ts_circuit_find_medoids(c);
@@ -270,9 +311,16 @@ static ts_status trim(ts_circuit *c, ts_tensor *points, ts_tensor *centers, ts_e
     return TS_OK;
 }
 
+static ts_status finish_streamed(ts_circuit *c, ts_error *error) {
+    ts_streamed_step step = {.means = NULL};
+    c->assigned = true;
+    return ts_streamed_layer_step(c->streamed, c->state.centers, c->state.labels, &step, error);
+}
+
 ts_status ts_circuit_finish(ts_circuit *c, ts_error *error) {
     ts_tensor *points = NULL;
     bool same = false;
+    if (c->streamed) return finish_streamed(c, error);
     ts_tensor *centers = assign(c, &points, &same);
     if (centers == NULL) return tape_failure(c, error);
     if (c->medoids) {
@@ -286,6 +334,10 @@ ts_status ts_circuit_finish(ts_circuit *c, ts_error *error) {
 
 ts_status ts_circuit_weights(ts_circuit *c, ts_real *weights, ts_error *error) {
     const int64_t n = c->problem.n, k = c->model.k;
+    if (c->streamed) {
+        ts_streamed_layer_weights(c->streamed, c->state.labels, weights);
+        return TS_OK;
+    }
     ts_tape_reset(c->tape);
     ts_tensor *centers = ts_borrow(c->tape, TS_SHAPE(k, c->model.e), c->tokens);
     ts_tensor *points = ts_borrow(c->tape, TS_SHAPE(n, c->model.e), c->points);

@@ -3,17 +3,22 @@
 #define TS_CIRCUIT_PARTS_H
 
 #include "circuit.h"
+#include "streamed_layer.h"
 #include "transformer.h"
 
 struct ts_circuit {
     ts_transformer model;
     ts_problem problem;
     ts_tape *tape;
-    ts_real *points; /* tokens [n,e] */
+    ts_streamed_layer *streamed; /* computes the layer; NULL: the tape's ops do */
+    ts_real *points;             /* tokens [n,e]; NULL when streamed */
+    const ts_real *data;         /* coordinates of point i from data[i * data_step] on: in its token, or the caller's */
+    int64_t data_step;
     ts_real *tokens; /* of the centres [k,e] */
     bool *occupied;  /* [k] does any point carry a share of the cluster? */
     bool *lost;      /* [k] did the mean of unit vectors vanish? */
     bool medoids, trims;
+    bool assigned;      /* streamed: the labels are those of some assignment */
     bool may_empty;     /* can a cluster get no weight at all? */
     bool counts_shares; /* is it empty when no point has a share in it, or when no label names it? */
     double same_weight; /* two assignments are the same when no weight has moved by more */

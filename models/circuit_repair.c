@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../autograd/kernels/parallel.h"
 #include "circuit_parts.h"
 
 /* Copies where a token is, all but its code. */
@@ -14,7 +15,7 @@ static void copy_place(const ts_circuit *c, ts_real *to, const ts_real *from) {
 
 /* Squared distance of point i to centre j among c->tokens. */
 static double squared_distance(const ts_circuit *c, int64_t i, int64_t j) {
-    const ts_real *x = c->points + i * c->model.e, *center = c->tokens + j * c->model.e;
+    const ts_real *x = c->data + i * c->data_step, *center = c->tokens + j * c->model.e;
     double sum = 0;
     for (int64_t l = 0; l < c->model.d; l++)
         sum += ((double)x[l] - (double)center[l]) * ((double)x[l] - (double)center[l]);
@@ -25,6 +26,7 @@ static double squared_distance(const ts_circuit *c, int64_t i, int64_t j) {
 
 static void find_occupied(ts_circuit *c) {
     const int64_t k = c->model.k, n = c->problem.n;
+    if (c->streamed) return; /* the step has found them */
     memset(c->occupied, 0, (size_t)k * sizeof *c->occupied);
     for (int64_t i = 0; i < n; i++) {
         c->occupied[c->state.labels[i]] = true;
@@ -35,42 +37,44 @@ static void find_occupied(ts_circuit *c) {
     }
 }
 
-/* The point for an empty cluster under the policy `farthest`, or -1. members[j] counts the points left in cluster j. */
-static int64_t farthest_point(const ts_circuit *c, const int64_t *members, const bool *taken) {
+/* The point for an empty cluster under the policy `farthest`, or -1. members[j] counts the points left in cluster j,
+ * own[i] is how far point i lies from its centre, below 0 once it is taken. */
+static int64_t farthest_point(const ts_circuit *c, const int64_t *members, const double *own) {
     int64_t found = -1;
     double most = 0;
-    for (int64_t i = 0; i < c->problem.n; i++) {
-        if (taken[i] || members[c->state.labels[i]] < 2) continue;
-        const double distance = squared_distance(c, i, c->state.labels[i]); /* to the centre before it moved */
-        if (distance > most) most = distance, found = i;
-    }
+    for (int64_t i = 0; i < c->problem.n; i++)
+        if (own[i] > most && members[c->state.labels[i]] > 1) most = own[i], found = i;
     return found;
 }
 
 static void move_to_point(ts_circuit *c, int64_t cluster, int64_t point, ts_real *centers) {
-    copy_place(c, centers + cluster * c->model.e, c->points + point * c->model.e);
+    const ts_transformer *m = &c->model;
+    if (c->streamed) /* whose tokens hold nothing but data and code */
+        memcpy(centers + cluster * m->e, c->data + point * c->data_step, (size_t)m->d * sizeof *centers);
+    else
+        copy_place(c, centers + cluster * m->e, c->points + point * m->e);
     c->state.empty_repairs++;
 }
 
 static ts_status fill_with_farthest(ts_circuit *c, ts_real *centers, ts_error *error) {
-    int64_t *members = calloc((size_t)c->model.k, sizeof *members);
-    bool *taken = calloc((size_t)c->problem.n, sizeof *taken);
-    if (members == NULL || taken == NULL) {
-        free(members);
-        free(taken);
-        return ts_error_set(error, TS_ERROR_MEMORY, "out of memory for an empty cluster");
-    }
-    for (int64_t i = 0; i < c->problem.n; i++) members[c->state.labels[i]]++;
-    for (int64_t j = 0; j < c->model.k; j++) {
-        const int64_t point = c->occupied[j] ? -1 : farthest_point(c, members, taken);
+    const int64_t n = c->problem.n, k = c->model.k;
+    int64_t *members = calloc((size_t)k, sizeof *members);
+    double *own = malloc((size_t)n * sizeof *own);
+    const bool room = members != NULL && own != NULL;
+    for (int64_t i = 0; room && i < n; i++) members[c->state.labels[i]]++;
+#pragma omp parallel for if (n * c->model.d > TS_PARALLEL_CUTOFF)
+    for (int64_t i = 0; i < (room ? n : 0); i++) /* to the centre before it moved */
+        own[i] = squared_distance(c, i, c->state.labels[i]);
+    for (int64_t j = 0; room && j < k; j++) {
+        const int64_t point = c->occupied[j] ? -1 : farthest_point(c, members, own);
         if (point < 0) continue;
-        taken[point] = true;
+        own[point] = -1;
         members[c->state.labels[point]]--;
         move_to_point(c, j, point, centers);
     }
     free(members);
-    free(taken);
-    return TS_OK;
+    free(own);
+    return room ? TS_OK : ts_error_set(error, TS_ERROR_MEMORY, "out of memory for an empty cluster");
 }
 
 static ts_status treat_empty(ts_circuit *c, ts_real *centers, ts_error *error) {

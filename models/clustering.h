@@ -26,6 +26,8 @@ typedef struct ts_problem {
     const ts_real *centers;
     ts_empty_policy empty;
     uint64_t seed; /* of the random repairs and draws */
+    bool op_by_op; /* a circuit computes its layer by the ops of a tape even where a streamed layer could
+                      (streamed_layer.h) */
 } ts_problem;
 
 /* The numbers of an algorithm. Each looks only at its own. */

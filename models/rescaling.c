@@ -2,6 +2,10 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
+
+#include "../autograd/kernels/parallel.h"
+#include "distance.h"
 
 /* A column farther from 0 than FAR times its range loses too many digits of ts_real to its offset. */
 static const double FAR = 16;
@@ -9,13 +13,31 @@ static const double FAR = 16;
 static const double SMALLEST = 0x1p-30, LARGEST = 0x1p30;
 static const double LIMIT = 1e100;
 
-static void find_ranges(int64_t n, int64_t d, const double *table, double *low, double *high) {
-    for (int64_t j = 0; j < d; j++) low[j] = high[j] = table[j];
-    for (int64_t i = 1; i < n; i++)
-        for (int64_t j = 0; j < d; j++) {
-            low[j] = fmin(low[j], table[i * d + j]);
-            high[j] = fmax(high[j], table[i * d + j]);
+enum { COLUMNS = 64 }; /* at a time */
+
+/* The ranges of `columns` columns. */
+static void widen(int64_t n, int64_t d, int64_t columns, const double *table, double low[COLUMNS],
+                  double high[COLUMNS]) {
+#pragma omp parallel for reduction(min                            \
+                                   : low[:COLUMNS]) reduction(max \
+                                                              : high[:COLUMNS]) if (n * columns > TS_PARALLEL_CUTOFF)
+    for (int64_t i = 0; i < n; i++)
+        for (int64_t j = 0; j < columns; j++) {
+            const double x = table[i * d + j];
+            low[j] = x < low[j] ? x : low[j];
+            high[j] = x > high[j] ? x : high[j];
         }
+}
+
+static void find_ranges(int64_t n, int64_t d, const double *table, double *low, double *high) {
+    for (int64_t first = 0; first < d; first += COLUMNS) {
+        const int64_t columns = d - first < COLUMNS ? d - first : COLUMNS;
+        double least[COLUMNS], most[COLUMNS];
+        for (int64_t j = 0; j < COLUMNS; j++) least[j] = INFINITY, most[j] = -INFINITY;
+        widen(n, d, columns, table + first, least, most);
+        memcpy(low + first, least, (size_t)columns * sizeof *low);
+        memcpy(high + first, most, (size_t)columns * sizeof *high);
+    }
 }
 
 static double farthest_from(double shift, double low, double high) {
@@ -118,9 +140,23 @@ bool ts_rescaling_keeps(const ts_rescaling *rescaling, int64_t column) {
 void ts_rescaling_apply(const ts_rescaling *rescaling, int64_t n, const double *table, ts_real *points) {
     const int64_t d = rescaling->d;
     const double *shift = rescaling->shift, *scale = rescaling->scale;
-#pragma omp parallel for schedule(static) if (n * d > 16384)
+#pragma omp parallel for schedule(static) if (n * d > TS_PARALLEL_CUTOFF)
     for (int64_t i = 0; i < n; i++)
         for (int64_t j = 0; j < d; j++) points[i * d + j] = (ts_real)((table[i * d + j] - shift[j]) / scale[j]);
+}
+
+ts_real *ts_rescaling_convert(const ts_rescaling *rescaling, int64_t n, double *table) {
+    const int64_t d = rescaling->d;
+    ts_real *points = (ts_real *)(void *)table;
+    for (int64_t j = 0; j < d; j++) { /* a number lands on itself, or on those before it */
+        ts_real x = (ts_real)((table[j] - rescaling->shift[j]) / rescaling->scale[j]);
+        memcpy((char *)table + (size_t)j * sizeof x, &x, sizeof x);
+    }
+    /* rows first .. end-1 land where rows up to first were, which have gone before */
+    for (int64_t first = 1, end = 2; first < n; first = end, end *= 2)
+        ts_rescaling_apply(rescaling, (end < n ? end : n) - first, table + first * d, points + first * d);
+    ts_real *smaller = realloc(points, (size_t)(n * d) * sizeof *points);
+    return smaller == NULL ? points : smaller;
 }
 
 void ts_rescaling_invert(const ts_rescaling *rescaling, int64_t n, const ts_real *points, double *table) {
@@ -128,15 +164,6 @@ void ts_rescaling_invert(const ts_rescaling *rescaling, int64_t n, const ts_real
     for (int64_t i = 0; i < n; i++)
         for (int64_t j = 0; j < d; j++)
             table[i * d + j] = rescaling->shift[j] + rescaling->scale[j] * (double)points[i * d + j];
-}
-
-static double squared_distance(int64_t d, const double *scale, const ts_real *x, const ts_real *c) {
-    double sum = 0;
-    for (int64_t j = 0; j < d; j++) {
-        const double difference = scale[j] * ((double)x[j] - (double)c[j]);
-        sum += difference * difference;
-    }
-    return sum;
 }
 
 /* 1 - cos(x, c); 1 where either is zero. */
@@ -150,23 +177,30 @@ static double cosine_distance(int64_t d, const ts_real *x, const ts_real *c) {
     return xx > 0 && cc > 0 ? fmax(1 - product / sqrt(xx) / sqrt(cc), 0) : 1;
 }
 
+/* What rows first .. end-1 add. */
+TS_CLONES static double cost_of(const ts_rescaling *r, ts_cost cost, int64_t first, int64_t end, const ts_real *points,
+                                const ts_real *centers, const int64_t *labels) {
+    double sum = 0;
+    for (int64_t i = first; i < end; i++) {
+        if (labels[i] < 0) continue;
+        const ts_real *x = points + i * r->d, *c = centers + labels[i] * r->d;
+        if (cost == TS_COST_COSINE) {
+            sum += cosine_distance(r->d, x, c);
+            continue;
+        }
+        const double distance = ts_squared_distance(r->d, r->scale, x, c);
+        sum += cost == TS_COST_DISTANCE ? sqrt(distance) : distance;
+    }
+    return sum;
+}
+
 double ts_rescaling_objective(const ts_rescaling *rescaling, ts_cost cost, int64_t n, const ts_real *points,
                               const ts_real *centers, const int64_t *labels) {
     enum { BLOCKS = 256 }; /* of rows; their bounds and the order of their sums depend on n alone */
-    const int64_t d = rescaling->d;
-    double part[BLOCKS] = {0}, sum = 0;
-#pragma omp parallel for schedule(static) if (n * d > 16384)
+    double part[BLOCKS], sum = 0;
+#pragma omp parallel for schedule(static) if (n * rescaling->d > TS_PARALLEL_CUTOFF)
     for (int64_t b = 0; b < BLOCKS; b++)
-        for (int64_t i = n * b / BLOCKS; i < n * (b + 1) / BLOCKS; i++) {
-            if (labels[i] < 0) continue;
-            const ts_real *x = points + i * d, *c = centers + labels[i] * d;
-            if (cost == TS_COST_COSINE) {
-                part[b] += cosine_distance(d, x, c);
-                continue;
-            }
-            const double distance = squared_distance(d, rescaling->scale, x, c);
-            part[b] += cost == TS_COST_DISTANCE ? sqrt(distance) : distance;
-        }
+        part[b] = cost_of(rescaling, cost, n * b / BLOCKS, n * (b + 1) / BLOCKS, points, centers, labels);
     for (int64_t b = 0; b < BLOCKS; b++) sum += part[b];
     return sum;
 }

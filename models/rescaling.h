@@ -34,6 +34,9 @@ void ts_rescaling_free(ts_rescaling *rescaling); /* harmless on a zeroed struct 
 /* True if a column is left as it is: shift 0 and scale 1. */
 bool ts_rescaling_keeps(const ts_rescaling *rescaling, int64_t column);
 
+/* Turns a table [n,d] that malloc gave into its points [n,d], in the same memory, which shrinks. */
+ts_real *ts_rescaling_convert(const ts_rescaling *rescaling, int64_t n, double *table);
+
 /* points [n,d] from table [n,d], and back. */
 void ts_rescaling_apply(const ts_rescaling *rescaling, int64_t n, const double *table, ts_real *points);
 void ts_rescaling_invert(const ts_rescaling *rescaling, int64_t n, const ts_real *points, double *table);

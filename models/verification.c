@@ -10,6 +10,7 @@
 #include "circuit.h"
 #include "rescaling.h"
 #include "seeding.h"
+#include "streamed_layer.h"
 
 static const double EPS = sizeof(ts_real) == sizeof(float) ? FLT_EPSILON : DBL_EPSILON;
 
@@ -20,6 +21,7 @@ typedef struct verify_case {
     const ts_variant *variant;
     ts_settings settings;
     double gamma_factor; /* gamma is this many times what suits the data (a soft assignment); 0: the settings' own */
+    bool can_stream, op_by_op; /* two cases where the layer can be streamed: so, and op by op */
 } verify_case;
 
 enum { MOST_CASES = 64 };
@@ -29,7 +31,15 @@ typedef struct case_list {
 } case_list;
 
 static void add_case(case_list *list, const ts_variant *v, ts_settings settings, double factor) {
-    if (list->count < MOST_CASES) list->entry[list->count++] = (verify_case){v, settings, factor};
+    ts_definition definition;
+    ts_error error = {.status = TS_OK};
+    verify_case c = {.variant = v, .settings = settings, .gamma_factor = factor, .op_by_op = true};
+    c.can_stream = !(factor > 0) && ts_variant_define(v, &settings, &definition, &error) == TS_OK &&
+                   ts_streamed_layer_fits(&definition, 2, 3);
+    for (int i = 0; i <= c.can_stream && list->count < MOST_CASES; i++) {
+        list->entry[list->count++] = c;
+        c.op_by_op = false;
+    }
 }
 
 /* A variant in one construction: as it is, and at other values of what can be set. */
@@ -77,6 +87,7 @@ static void write_name(const verify_case *c, char name[TS_VERIFY_TEXT]) {
     if (c->settings.trim >= 0) snprintf(end, room, ", trim %g", c->settings.trim);
     if (c->variant->update == &ts_normmax_map) snprintf(end, room, ", alpha %g", c->settings.alpha);
     if (c->variant->assign == &ts_fuzzy_map) snprintf(end, room, ", m %g", c->settings.fuzziness);
+    if (c->can_stream) snprintf(end, room, c->op_by_op ? ", op by op" : ", streamed");
 }
 
 /* ---- the grid ------------------------------------------------------------------------------------------------------
@@ -203,7 +214,8 @@ static bool make_problem(const grid_cell *cell, uint64_t seed, bool near_origin,
     for (int64_t j = 0; done && j < k; j++)
         memcpy(p->centers + j * d, p->points + rows[j] * d, (size_t)d * sizeof *p->centers);
     if (done) measure(p, n, d);
-    p->problem = (ts_problem){n, d, k, p->points, p->centers, policies[seed % 3], seed};
+    p->problem = (ts_problem){
+        .n = n, .d = d, .k = k, .points = p->points, .centers = p->centers, .empty = policies[seed % 3], .seed = seed};
     free(table);
     free(rows);
     if (!done) free_problem(p);
@@ -457,6 +469,7 @@ bool ts_verify_run(int i, bool quick, uint64_t seed, ts_verify_result *result) {
             verify_problem p;
             if (!make_problem(&cells[cell], seed + (uint64_t)(12 * cell + s), near_origin, &p)) return false;
             set_gamma(&setup, &p.problem);
+            p.problem.op_by_op = setup.op_by_op;
             /* which of equally far points is the farthest is decided by rounding, on the unit sphere */
             if (setup.variant->unit_length && p.problem.empty == TS_EMPTY_FARTHEST) p.problem.empty = TS_EMPTY_KEEP;
             if (result->center_bound <= 0) result->center_bound = center_bound(&setup, &p);

@@ -56,7 +56,7 @@ START_TEST(lloyd_is_lloyd) {
         for (int task = 0; task < TASKS; task++) {
             ts_error error = {.status = TS_OK};
             draw(&e, (uint64_t)task, points, centers);
-            const ts_problem problem = {40, 2, 3, points, centers, TS_EMPTY_KEEP, 0};
+            const ts_problem problem = {.n = 40, .d = 2, .k = 3, .points = points, .centers = centers};
             ts_plain *plain = ts_plain_create(&ts_plain_lloyd, &(ts_settings){.gamma = INFINITY}, &problem, &error);
             ck_assert_ptr_nonnull(plain);
             for (int s = 0; s <= STEPS; s++) {

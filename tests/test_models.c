@@ -52,7 +52,7 @@ static outcome outcome_of(const ts_problem *p, const ts_clustering *state) {
 }
 
 /* The transformer and plain Lloyd, until one of them converges or `steps` are done; every step must agree exactly. */
-static outcome run_both(const ts_problem *p, int64_t steps) {
+static outcome run_pair(const ts_problem *p, int64_t steps) {
     const ts_definition definition = lloyd(INFINITY, false);
     ts_circuit *circuit = ts_circuit_create(&definition, p, &error);
     ck_assert_msg(circuit != NULL, "%s", error.text);
@@ -79,6 +79,14 @@ static outcome run_both(const ts_problem *p, int64_t steps) {
     ts_circuit_free(circuit);
     ts_plain_free(plain);
     return o;
+}
+
+/* The same, streamed and op by op. */
+static outcome run_both(const ts_problem *p, int64_t steps) {
+    ts_problem by_ops = *p;
+    by_ops.op_by_op = true;
+    run_pair(p, steps);
+    return run_pair(&by_ops, steps);
 }
 
 #define ROWS(array) (int64_t)(sizeof(array) / sizeof *(array))
@@ -316,7 +324,7 @@ START_TEST(memory_is_linear_in_n) {
     ts_real *x = malloc(MANY * DIMS * sizeof *x);
     const grid_cell cell = {MANY, DIMS, 4, 0};
     fill_points(&cell, 1, x);
-    const ts_problem p = {.n = MANY, .d = DIMS, .k = 4, .points = x, .centers = x};
+    const ts_problem p = {.n = MANY, .d = DIMS, .k = 4, .points = x, .centers = x, .op_by_op = true};
     const ts_definition definition = lloyd(INFINITY, false);
     ts_circuit *circuit = ts_circuit_create(&definition, &p, &error);
     ck_assert_int_eq(ts_circuit_step(circuit, &error), TS_OK);
@@ -340,7 +348,7 @@ START_TEST(the_same_bits_on_any_number_of_threads) {
     fill_points(&cell, 3, x);
     for (int t = 0; t < 4; t++) {
         omp_set_num_threads((int[]){1, 2, 3, 8}[t]);
-        const ts_problem p = {.n = MANY, .d = DIMS, .k = CLUSTERS, .points = x, .centers = x};
+        const ts_problem p = {.n = MANY, .d = DIMS, .k = CLUSTERS, .points = x, .centers = x, .op_by_op = true};
         const ts_definition definition = lloyd(INFINITY, false);
         ts_circuit *circuit = ts_circuit_create(&definition, &p, &error);
         for (int s = 0; s < 4; s++) ck_assert_int_eq(ts_circuit_step(circuit, &error), TS_OK);
@@ -513,6 +521,76 @@ START_TEST(seeding_gives_different_rows) {
 }
 END_TEST
 
+enum { SEED_ROWS = 20000, SEED_DIMS = 20, SEED_K = 30 };
+
+static void fill_whole_numbers(int64_t range, uint64_t seed, ts_real *x) {
+    const ts_rng rng = {seed, ts_rng_stream("whole numbers"), 0};
+    for (int64_t i = 0; i < SEED_ROWS * SEED_DIMS; i++) {
+        const int64_t cluster = i / SEED_DIMS % 7;
+        x[i] = (ts_real)(20 * (cluster * cluster % 7) + ts_rng_below(rng, (uint64_t)i, range));
+    }
+}
+
+static double squared_distance(const ts_real *a, const ts_real *b) {
+    double sum = 0;
+    for (int c = 0; c < SEED_DIMS; c++) sum += ((double)a[c] - (double)b[c]) * ((double)a[c] - (double)b[c]);
+    return sum;
+}
+
+/* The same rows, found in the plainest way: distances of whole numbers are exact in any order. */
+static void expect_rows(ts_seeding seeding, const ts_real *x, uint64_t seed, const int64_t *rows) {
+    static double nearest[SEED_ROWS];
+    const ts_rng rng = {seed, ts_rng_stream("seeding"), 0};
+    for (int i = 0; i < SEED_ROWS; i++) nearest[i] = INFINITY;
+    for (int j = 1; j < SEED_K; j++) {
+        int64_t next = 0;
+        for (int i = 0; i < SEED_ROWS; i++)
+            nearest[i] = fmin(nearest[i], squared_distance(x + i * SEED_DIMS, x + rows[j - 1] * SEED_DIMS));
+        for (int i = 0; i < SEED_ROWS; i++)
+            if (nearest[i] > nearest[next]) next = i;
+        if (!(nearest[next] > 0)) return;
+        if (seeding == TS_SEED_KMEANS_PP) next = ts_pick_weighted(SEED_ROWS, nearest, ts_rng_uniform(rng, (uint64_t)j));
+        ck_assert_msg(rows[j] == next, "seeding %d, seed %llu, centre %d: row %lld, not %lld", seeding,
+                      (unsigned long long)seed, j, (long long)rows[j], (long long)next);
+    }
+}
+
+START_TEST(seeding_of_many_rows) {
+    ts_real *x = malloc(SEED_ROWS * SEED_DIMS * sizeof *x);
+    ck_assert_ptr_nonnull(x);
+    for (uint64_t seed = 0; seed < 6; seed++)
+        for (int kind = 0; kind < 2; kind++) {
+            const ts_seeding seeding = kind == 0 ? TS_SEED_KMEANS_PP : TS_SEED_GONZALEZ;
+            int64_t rows[2][SEED_K];
+            fill_whole_numbers((int64_t[]){1, 5, 60}[seed % 3], seed, x);
+            for (int t = 0; t < 3; t++) {
+#ifdef _OPENMP
+                omp_set_num_threads((int[]){1, 2, 8}[t]);
+#endif
+                ck_assert_int_eq(ts_seed_rows(seeding, SEED_ROWS, SEED_DIMS, SEED_K, x, -1, seed, rows[t > 0], &error),
+                                 TS_OK);
+                ck_assert_mem_eq(rows[0], rows[t > 0], sizeof *rows);
+            }
+            expect_rows(seeding, x, seed, rows[0]);
+        }
+    free(x);
+}
+END_TEST
+
+/* Of equal rows those not chosen yet are drawn with equal chances, the last ones too. */
+START_TEST(seeding_without_spread_takes_all) {
+    ts_real equal[5] = {0};
+    int count[5][5] = {{0}};
+    for (uint64_t seed = 0; seed < 3000; seed++) {
+        int64_t rows[5];
+        ts_seed_rows(TS_SEED_KMEANS_PP, 5, 1, 5, equal, -1, seed, rows, &error);
+        for (int j = 0; j < 5; j++) count[j][rows[j]]++;
+    }
+    for (int j = 0; j < 5; j++)
+        for (int i = 0; i < 5; i++) ck_assert_double_eq_tol(count[j][i] / 3000.0, 0.2, 0.03);
+}
+END_TEST
+
 START_TEST(seeding_without_spread) {
     ts_real equal[8];
     int64_t rows[8];
@@ -605,7 +683,9 @@ int main(void) {
     tcase_add_test(tests, weights_of_the_construction);
     tcase_add_test(tests, a_learned_layer_trains);
     tcase_add_test(tests, seeding_gives_different_rows);
+    tcase_add_test(tests, seeding_of_many_rows);
     tcase_add_test(tests, seeding_without_spread);
+    tcase_add_test(tests, seeding_without_spread_takes_all);
     tcase_add_test(tests, gonzalez_goes_farthest_first);
     tcase_add_test(tests, kmeanspp_draws_by_squared_distance);
     tcase_add_test(tests, weighted_pick_stays_inside);

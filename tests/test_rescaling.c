@@ -84,6 +84,25 @@ START_TEST(none_brings_extreme_magnitudes_into_range) {
 }
 END_TEST
 
+START_TEST(a_table_is_converted_in_its_place) {
+    const int64_t ns[] = {1, 2, 3, 5, 8, 9, 3000}, ds[] = {1, 2, 3, 20};
+    for (int i = 0; i < 7 * 4; i++) {
+        const int64_t n = ns[i % 7], d = ds[i / 7], size = n * d;
+        double *table = malloc((size_t)size * sizeof *table);
+        ts_real *points = malloc((size_t)size * sizeof *points);
+        ck_assert(table != NULL && points != NULL);
+        for (int64_t l = 0; l < size; l++) table[l] = fmod((double)l * 0.37, 1) * (double)(1 + l % d) - 3;
+        ts_rescaling r = fit(TS_SCALING_STANDARD, n, d, table);
+        ts_rescaling_apply(&r, n, table, points);
+        ts_real *converted = ts_rescaling_convert(&r, n, table);
+        ck_assert_mem_eq(converted, points, (size_t)size * sizeof *points);
+        ts_rescaling_free(&r);
+        free(converted);
+        free(points);
+    }
+}
+END_TEST
+
 START_TEST(refuses_what_would_overflow) {
     const double table[] = {0, 1, 2, -1e200};
     for (int scaling = TS_SCALING_NONE; scaling <= TS_SCALING_STANDARD; scaling++) {
@@ -122,6 +141,7 @@ int main(void) {
     tcase_add_test(tests, none_leaves_ordinary_columns_alone);
     tcase_add_test(tests, none_keeps_the_digits_of_a_column_far_away);
     tcase_add_test(tests, none_brings_extreme_magnitudes_into_range);
+    tcase_add_test(tests, a_table_is_converted_in_its_place);
     tcase_add_test(tests, refuses_what_would_overflow);
     tcase_add_test(tests, objective_is_in_the_units_of_the_table);
     suite_add_tcase(suite, tests);

@@ -50,6 +50,13 @@ START_TEST(lines_have_names_of_their_own) {
             found = found || (strncmp(names[i], v->name, strlen(v->name)) == 0 && names[i][strlen(v->name)] == ',');
         ck_assert_msg(found, "%s", v->name);
     }
+    static const char *const ways[] = {"lloyd, onehot, op by op", "lloyd, onehot, streamed", "lloyd, binary, op by op",
+                                       "lloyd, binary, streamed"};
+    for (int w = 0; w < 4; w++) {
+        bool found = false;
+        for (int i = 0; i < count; i++) found = found || strcmp(names[i], ways[w]) == 0;
+        ck_assert_msg(found, "%s", ways[w]);
+    }
 }
 END_TEST
 

@@ -64,7 +64,7 @@ static double log_objective(const evaluator *v, const ts_real *centers) {
 
 static ts_status follow_lloyd(const evaluator *v, double *curve, ts_error *error) {
     const ts_task_spec *t = &v->e->task;
-    const ts_problem problem = {t->n, t->d, t->k, v->points, v->centers, TS_EMPTY_KEEP, 0};
+    const ts_problem problem = {.n = t->n, .d = t->d, .k = t->k, .points = v->points, .centers = v->centers};
     const ts_settings settings = {.gamma = INFINITY};
     ts_plain *lloyd = ts_plain_create(&ts_plain_lloyd, &settings, &problem, error);
     if (lloyd == NULL) return error->status;

@@ -101,6 +101,31 @@ SIMD_INLINE vec vec_max(vec x, vec y) {
 #endif
 }
 
+/* The smaller; y where either is NaN. */
+SIMD_INLINE vec vec_min(vec x, vec y) {
+#if !defined(TS_DOUBLE) && SIMD_BYTES == 64
+    return (vec)_mm512_min_ps((__m512)x, (__m512)y);
+#elif !defined(TS_DOUBLE) && SIMD_BYTES == 32
+    return (vec)_mm256_min_ps((__m256)x, (__m256)y);
+#elif !defined(TS_DOUBLE) && defined(__SSE2__)
+    return (vec)_mm_min_ps((__m128)x, (__m128)y);
+#else
+    const vec_int holds = x < y;
+    return (vec)(((vec_int)x & holds) | ((vec_int)y & ~holds));
+#endif
+}
+
+/* One whole number in the lanes where x < y, another elsewhere. */
+SIMD_INLINE vec_int vec_pick_less(vec x, vec y, vec_int then, vec_int otherwise) {
+#if !defined(TS_DOUBLE) && SIMD_BYTES == 64 /* masks have registers of their own */
+    return (vec_int)_mm512_mask_mov_epi32((__m512i)otherwise, _mm512_cmp_ps_mask((__m512)x, (__m512)y, _CMP_LT_OQ),
+                                          (__m512i)then);
+#else
+    const vec_int holds = x < y;
+    return (then & holds) | (otherwise & ~holds);
+#endif
+}
+
 SIMD_INLINE ts_real vec_sum(vec v) {
     ts_real x[LANES];
     vec_store(x, v);
@@ -193,5 +218,60 @@ SIMD_INLINE void transpose(const ts_real *x, int64_t x_step, int64_t rows, int64
         for (int64_t c = 0; c < cols; c++)
             y[c * y_step + r] = add ? y[c * y_step + r] + factor * x[r * x_step + c] : x[r * x_step + c];
 }
+
+/* ---- LANES rows by four columns in registers --------------------------------------------------------------------- */
+
+#ifdef TS_DOUBLE
+#define SIMD_QUADS (SIMD_BYTES / 32)
+#else
+#define SIMD_QUADS (SIMD_BYTES / 16)
+#endif
+
+#if SIMD_QUADS == 4
+#define EACH_QUAD(a, b, c, d) \
+    a, b, c, d, a + 4, b + 4, c + 4, d + 4, a + 8, b + 8, c + 8, d + 8, a + 12, b + 12, c + 12, d + 12
+#elif SIMD_QUADS == 2
+#define EACH_QUAD(a, b, c, d) a, b, c, d, a + 4, b + 4, c + 4, d + 4
+#else
+#define EACH_QUAD(a, b, c, d) a, b, c, d
+#endif
+#if defined(__clang__) || __GNUC__ >= 12
+#define VEC_PICK(x, y, ...) __builtin_shufflevector(x, y, EACH_QUAD(__VA_ARGS__))
+#else
+#define VEC_PICK(x, y, ...) __builtin_shuffle(x, y, (vec_int){EACH_QUAD(__VA_ARGS__)})
+#endif
+
+#if SIMD_QUADS > 0 /* else a vector is shorter than a quad */
+/* Four numbers of each fourth row. */
+SIMD_INLINE vec load_quads(const ts_real *x, int64_t x_step) {
+#if SIMD_QUADS == 1
+    (void)x_step;
+    return vec_load(x);
+#elif defined(TS_DOUBLE)
+    return (vec)_mm512_insertf64x4(_mm512_castpd256_pd512(_mm256_loadu_pd(x)), _mm256_loadu_pd(x + 4 * x_step), 1);
+#elif SIMD_QUADS == 2
+    return (vec)_mm256_insertf128_ps(_mm256_castps128_ps256(_mm_loadu_ps(x)), _mm_loadu_ps(x + 4 * x_step), 1);
+#else
+    __m512 v = _mm512_castps128_ps512(_mm_loadu_ps(x));
+    v = _mm512_insertf32x4(v, _mm_loadu_ps(x + 4 * x_step), 1);
+    v = _mm512_insertf32x4(v, _mm_loadu_ps(x + 8 * x_step), 2);
+    return (vec)_mm512_insertf32x4(v, _mm_loadu_ps(x + 12 * x_step), 3);
+#endif
+}
+
+/* column[c][r] = x[r][c] */
+SIMD_INLINE void load_columns(const ts_real *x, int64_t x_step, vec column[4]) {
+    vec r[4];
+    for (int i = 0; i < 4; i++) r[i] = load_quads(x + i * x_step, x_step);
+    const vec low0 = VEC_PICK(r[0], r[1], 0, LANES, 1, LANES + 1);
+    const vec low1 = VEC_PICK(r[2], r[3], 0, LANES, 1, LANES + 1);
+    const vec high0 = VEC_PICK(r[0], r[1], 2, LANES + 2, 3, LANES + 3);
+    const vec high1 = VEC_PICK(r[2], r[3], 2, LANES + 2, 3, LANES + 3);
+    column[0] = VEC_PICK(low0, low1, 0, 1, LANES, LANES + 1);
+    column[1] = VEC_PICK(low0, low1, 2, 3, LANES + 2, LANES + 3);
+    column[2] = VEC_PICK(high0, high1, 0, 1, LANES, LANES + 1);
+    column[3] = VEC_PICK(high0, high1, 2, 3, LANES + 2, LANES + 3);
+}
+#endif
 
 #endif

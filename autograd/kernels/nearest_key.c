@@ -1,0 +1,116 @@
+#include "nearest_key.h"
+
+#include <float.h>
+#include <math.h>
+
+#include "isa.h"
+#include "nearest_key_kernels.h"
+
+#ifdef TS_DOUBLE
+static const double EPS = DBL_EPSILON, SMALLEST = DBL_MIN, LARGEST = DBL_MAX;
+#else
+static const double EPS = FLT_EPSILON, SMALLEST = FLT_MIN, LARGEST = FLT_MAX;
+#endif
+
+static const ts_nearest_kernel *const kernels[TS_ISAS] = TS_ISA_TABLE(ts_nearest_kernels);
+
+/* ---- keys -------------------------------------------------------------------------------------------------------- */
+
+int64_t ts_nearest_keys_size(int64_t d, int64_t k) {
+    return d + k * d + k;
+}
+
+/* The mean, or any place near it. */
+static void find_middle(int64_t d, int64_t k, const ts_real *keys, ts_real *middle) {
+    for (int64_t c = 0; c < d; c++) {
+        double sum = 0;
+        for (int64_t j = 0; j < k; j++) sum += (double)keys[j * d + c] / (double)k;
+        middle[c] = (ts_real)sum;
+    }
+}
+
+ts_nearest_keys ts_nearest_keys_prepare(int64_t d, int64_t k, double gamma, const ts_real *keys, ts_real *memory) {
+    ts_real *const middle = memory, *const factors = middle + d, *const offsets = factors + k * d;
+    const double share = 6 * EPS * (double)(d + 4);
+    double largest = 0;
+    find_middle(d, k, keys, middle);
+    for (int64_t j = 0; j < k; j++) {
+        double square = 0;
+        for (int64_t c = 0; c < d; c++) {
+            const ts_real b = keys[j * d + c] - middle[c];
+            square += (double)b * (double)b;
+            factors[j * d + c] = -2 * b;
+        }
+        offsets[j] = (ts_real)square;
+        largest = fmax(largest, square);
+    }
+    ts_nearest_keys s = {d, k, gamma, keys, middle, factors, offsets, (ts_real)share, 0};
+    s.constant = (ts_real)(share * largest + (double)(d + 4) * SMALLEST);
+    /* many coordinates, whose errors multiply, or scores that may overflow: the limit is no limit */
+    if (share > 0.25 || !(largest < LARGEST / 16)) s.constant = INFINITY;
+    return s;
+}
+
+/* ---- rows -------------------------------------------------------------------------------------------------------- */
+
+int64_t ts_nearest_keys_work(int64_t d, int64_t k) {
+    return (2 * d + k + 1) * TS_NEAREST_ROWS;
+}
+
+static ts_nearest_work work_of(const ts_nearest_keys *s, ts_real *work) {
+    ts_nearest_work w = {.lanes = work};
+    w.scores = w.lanes + s->d * TS_NEAREST_ROWS;
+    w.limits = w.scores + s->k * TS_NEAREST_ROWS;
+    w.padded = w.limits + TS_NEAREST_ROWS;
+    return w;
+}
+
+static double distance(const ts_nearest_keys *s, const ts_real *x, int64_t j) {
+    double sum = 0;
+    for (int64_t c = 0; c < s->d; c++) {
+        const double difference = (double)x[c] - (double)s->keys[j * s->d + c];
+        sum += difference * difference;
+    }
+    return s->gamma * sum;
+}
+
+/* Among the keys that the scores of lane r leave. */
+static int32_t decide(const ts_nearest_keys *s, const ts_real *x, const ts_nearest_work *w, int64_t r) {
+    int64_t nearest = -1;
+    double least = INFINITY;
+    bool tie = false;
+    for (int64_t j = 0; j < s->k; j++) {
+        if (w->scores[j * TS_NEAREST_ROWS + r] > w->limits[r]) continue;
+        const double now = distance(s, x, j);
+        if (now < least || nearest < 0)
+            least = now, nearest = j, tie = false;
+        else if (now == least)
+            tie = true;
+    }
+    return (int32_t)(tie ? -1 - nearest : nearest);
+}
+
+void ts_nearest_keys_find(const ts_nearest_keys *s, int64_t rows, const ts_real *x, ts_real *work, int32_t *nearest) {
+    const ts_nearest_kernel kernel = *kernels[ts_isa_in_use()];
+    const ts_nearest_work w = work_of(s, work);
+    for (int64_t first = 0; first < rows; first += TS_NEAREST_ROWS) {
+        const int64_t left = rows - first, count = left < TS_NEAREST_ROWS ? left : TS_NEAREST_ROWS;
+        const ts_real *block = x + first * s->d;
+        kernel(s, count, left - count, block, &w, nearest + first);
+        for (int64_t r = 0; r < count; r++)
+            if (nearest[first + r] < 0) nearest[first + r] = decide(s, block + r * s->d, &w, r);
+    }
+}
+
+int64_t ts_nearest_keys_ties(const ts_nearest_keys *s, const ts_real *x, int32_t *ties) {
+    int64_t count = 0;
+    double least = INFINITY;
+    for (int64_t j = 0; j < s->k; j++) {
+        const double now = distance(s, x, j);
+        if (now > least) continue;
+        if (now < least) count = 0;
+        least = now;
+        ties[count++] = (int32_t)j;
+    }
+    return count;
+}
