@@ -6,6 +6,7 @@
 #include <omp.h>
 #endif
 
+#include "../train/noise.h"
 #include "../train/tasks.h"
 #include "test_main.h"
 
@@ -118,6 +119,38 @@ START_TEST(quantiles_at_the_ends) {
     double normal[2] = {0x1p-53, 0x1p-53};
     ts_family_noise(TS_FAMILY_NORMAL, 1, normal);
     ck_assert_double_eq_tol(normal[0], 8.571674348653, 1e-11);
+}
+END_TEST
+
+static void check_close(const char *what, double x, double y, double right) {
+    ck_assert_msg(fabs(y - right) <= 4 * 0x1p-52 * fabs(right), "%s of %.17g: %.17g, the C library's %.17g", what, x, y,
+                  right);
+}
+
+/* The series of noise.h against the C library: to 4 units in the last place of what the formulas of the families are
+ * made of, in vectors of every place. */
+START_TEST(series_equal_the_c_library) {
+    enum { PAIRS = 4099 };
+    const ts_rng rng = {test_seed(), ts_rng_stream("series"), 3};
+    const double pi = 3.141592653589793238463;
+    double u[2 * PAIRS], z[2 * PAIRS];
+    printf("series: seed %" PRIu64 "\n", test_seed());
+    ts_noise_uniforms(rng, 5, 3, PAIRS, u);
+    for (int64_t i = 0; i < PAIRS; i++) ck_assert(u[2 * i] == ts_rng_uniform(rng, (uint64_t)(5 + 3 * i)));
+    for (int64_t i = 0; i < 2 * PAIRS; i++) z[i] = 1400 * (u[i] - 0.5);
+    ts_noise_exponential(2 * PAIRS, z);
+    for (int64_t i = 0; i < 2 * PAIRS; i++) check_close("exp", 1400 * (u[i] - 0.5), z[i], exp(1400 * (u[i] - 0.5)));
+    for (int64_t i = 0; i < 2 * PAIRS; i++) z[i] = u[i] = i % 2 ? u[i] : pow(u[i], 30) * 0.49 + 0x1p-53; /* tails */
+    ts_noise_laplace(PAIRS, z);
+    for (int64_t i = 0; i < 2 * PAIRS; i++)
+        check_close("log", u[i], fabs(z[i]), -log(u[i] < 0.5 ? 2 * u[i] : 2 * (1 - u[i])));
+    memcpy(z, u, sizeof z);
+    ts_noise_normal(PAIRS, z);
+    for (int64_t i = 0; i < 2 * PAIRS; i += 2) {
+        const double radius = sqrt(-2 * log(u[i]));
+        ck_assert_double_eq_tol(z[i], radius * cos(2 * pi * u[i + 1]), 8 * 0x1p-52 * radius);
+        ck_assert_double_eq_tol(z[i + 1], radius * sin(2 * pi * u[i + 1]), 8 * 0x1p-52 * radius);
+    }
 }
 END_TEST
 
@@ -455,6 +488,7 @@ int main(void) {
     tcase_add_test(tests, the_two_numbers_of_a_pair_are_independent);
     tcase_add_test(tests, every_draw_is_finite);
     tcase_add_test(tests, quantiles_at_the_ends);
+    tcase_add_test(tests, series_equal_the_c_library);
     tcase_add_test(tests, families_by_name);
     tcase_add_loop_test(tests, rows_follow_the_formula, 0, 4 * TS_FAMILIES);
     tcase_add_test(tests, every_dimension_runs_from_0_to_1);

@@ -4,9 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../autograd/kernels/parallel.h"
 #include "../models/seeding.h"
-
-static const double PI = 3.141592653589793238462643;
+#include "noise.h"
 
 /* The element of a random number is the task above, its place within the task in the 40 bits below. */
 enum { PLACE_BITS = 40 };
@@ -17,42 +17,16 @@ static const double LARGEST_SCALE = 1e100, LARGEST_LOG_SCALE = 64;
 
 /* ---- families ---- */
 
-static void normal_noise(int64_t pairs, double *values) {
-    for (int64_t i = 0; i < pairs; i++) {
-        const double radius = sqrt(-2 * log(values[2 * i])), angle = 2 * PI * values[2 * i + 1];
-        values[2 * i] = radius * cos(angle);
-        values[2 * i + 1] = radius * sin(angle);
-    }
-}
-
-/* tan(pi (u - 1/2)) = -1 / tan(pi u), taken from the nearer end: exact in the tails, where u - 1/2 would lose digits.
- */
-static void cauchy_noise(int64_t pairs, double *values) {
-    for (int64_t i = 0; i < 2 * pairs; i++) {
-        const double u = values[i], tail = u < 0.5 ? u : 1 - u;
-        values[i] = copysign(1 / tan(PI * tail), u - 0.5);
-    }
-}
-
-static void gumbel_noise(int64_t pairs, double *values) {
-    for (int64_t i = 0; i < 2 * pairs; i++) values[i] = -log(-log(values[i]));
-}
-
-static void laplace_noise(int64_t pairs, double *values) {
-    for (int64_t i = 0; i < 2 * pairs; i++) {
-        const double u = values[i], tail = u < 0.5 ? u : 1 - u;
-        values[i] = copysign(log(2 * tail), u - 0.5);
-    }
-}
-
 static const struct {
     const char *name;
     void (*noise)(int64_t pairs, double *values);
     bool exponential;
 } FAMILIES[TS_FAMILIES] = {
-    [TS_FAMILY_NORMAL] = {"normal", normal_noise, false},      [TS_FAMILY_CAUCHY] = {"cauchy", cauchy_noise, false},
-    [TS_FAMILY_GUMBEL] = {"gumbel", gumbel_noise, false},      [TS_FAMILY_LAPLACE] = {"laplace", laplace_noise, false},
-    [TS_FAMILY_LOGNORMAL] = {"lognormal", normal_noise, true},
+    [TS_FAMILY_NORMAL] = {"normal", ts_noise_normal, false},
+    [TS_FAMILY_CAUCHY] = {"cauchy", ts_noise_cauchy, false},
+    [TS_FAMILY_GUMBEL] = {"gumbel", ts_noise_gumbel, false},
+    [TS_FAMILY_LAPLACE] = {"laplace", ts_noise_laplace, false},
+    [TS_FAMILY_LOGNORMAL] = {"lognormal", ts_noise_normal, true},
 };
 
 bool ts_family_by_name(const char *name, ts_family *family) {
@@ -76,26 +50,12 @@ void ts_family_noise(ts_family family, int64_t pairs, double *values) {
     FAMILIES[family].noise(pairs, values);
 }
 
-/* As ts_rng_uniform, but both halves of the 128 bits of a counter are used: counters first, first + stride, ... */
-static void draw_uniforms(ts_rng rng, uint64_t first, int64_t stride, int64_t pairs, double *values) {
-    const uint32_t key[2] = {(uint32_t)rng.seed, (uint32_t)(rng.seed >> 32)};
-    for (int64_t i = 0; i < pairs; i++) {
-        const uint64_t element = first + (uint64_t)(i * stride);
-        const uint32_t counter[4] = {(uint32_t)element, (uint32_t)(element >> 32), rng.step, rng.stream};
-        uint32_t random[4];
-        ts_philox(counter, key, random);
-        for (int half = 0; half < 2; half++) {
-            const uint64_t bits = (uint64_t)random[2 * half] << 32 | random[2 * half + 1];
-            values[2 * i + half] = ((double)(bits >> 12) + 0.5) * 0x1p-52;
-        }
-    }
-}
-
 double ts_family_draw(ts_family family, ts_rng rng, uint64_t element) {
     double pair[2];
-    draw_uniforms(rng, element / 2, 1, 1, pair);
+    ts_noise_uniforms(rng, element / 2, 1, 1, pair);
     ts_family_noise(family, 1, pair);
-    return FAMILIES[family].exponential ? exp(pair[element % 2]) : pair[element % 2];
+    if (FAMILIES[family].exponential) ts_noise_exponential(2, pair);
+    return pair[element % 2];
 }
 
 /* ---- tasks ---- */
@@ -158,29 +118,30 @@ static void draw_components(sampler *s, uint64_t base) {
 }
 
 /* Dimension j of every row, before scaling. */
-static void draw_column(sampler *s, uint64_t base, int64_t j) {
+TS_CLONES static void draw_column(sampler *s, uint64_t base, int64_t j) {
     const ts_task_spec *spec = s->spec;
     for (int64_t c = 0; c < spec->k; c++) {
         const uint64_t element = base + (uint64_t)(c * spec->d + j);
         s->location[c] = ts_rng_uniform(s->locations, element);
         s->scale[c] = spec->scale * (spec->anisotropic ? ts_rng_uniform(s->scales, element) : 1);
     }
-    draw_uniforms(s->noise, base + (uint64_t)j, spec->d, s->pairs, s->column);
+    ts_noise_uniforms(s->noise, base + (uint64_t)j, (uint64_t)spec->d, s->pairs, s->column);
     ts_family_noise(spec->family, s->pairs, s->column);
     for (int64_t i = 0; i < spec->n; i++)
         s->column[i] = s->location[s->component[i]] + s->scale[s->component[i]] * s->column[i];
-    if (!FAMILIES[spec->family].exponential) return;
-    for (int64_t i = 0; i < spec->n; i++) s->column[i] = exp(s->column[i]);
+    if (FAMILIES[spec->family].exponential) ts_noise_exponential(spec->n, s->column);
 }
 
 /* Divides by the range rather than multiply by its inverse: the largest value becomes exactly 1. */
-static void write_scaled(int64_t n, const double *column, int64_t d, ts_real *points) {
+TS_CLONES static void write_scaled(int64_t n, const double *column, int64_t d, ts_real *points) {
     double low = column[0], high = column[0];
+#pragma omp simd reduction(min : low) reduction(max : high)
     for (int64_t i = 1; i < n; i++) {
         low = column[i] < low ? column[i] : low;
         high = column[i] > high ? column[i] : high;
     }
     const double range = high > low ? high - low : 1;
+#pragma omp simd
     for (int64_t i = 0; i < n; i++) points[i * d] = (ts_real)((column[i] - low) / range);
 }
 

@@ -1,7 +1,7 @@
 /* gemm_body.h: one block of a product of matrices, compiled once for each instruction set by the file that defines
  * SIMD_BYTES and KERNELS, the kernel's name.
  *
- * TS_GEMM_DEPTH rows of b at a time are packed into whole vectors, padded with zeros. a stays where it is: a tile reads
+ * TS_GEMM_DEPTH rows of b at a time are packed into whole vectors, padded. a stays where it is: a tile reads
  * single numbers of it, at any strides, but for strides at which its lines would push each other out of the first
  * cache. BUFFER_ROWS rows of sums are taken in whole vectors, from which the block's own columns go to c. */
 #include "gemm_kernels.h"
@@ -16,18 +16,24 @@ static int64_t whole_vectors(int64_t n) {
     return (n + LANES - 1) / LANES * LANES;
 }
 
-/* packed[l][j] = b[first + l][j], zeros in the columns from t->cols to width. */
+/* packed[l][j] = b[first + l][j]; what columns from t->cols to width hold goes to sums that nobody reads. */
 static void pack_b(const ts_gemm_block *t, int64_t first, int64_t depth, int64_t width, ts_real *packed) {
     const ts_real *b = t->b + first * t->b_row;
-    if (t->b_col == 1)
-        for (int64_t l = 0; l < depth; l++) memcpy(packed + l * width, b + l * t->b_row, (size_t)t->cols * sizeof *b);
-    else if (t->b_row == 1)
+    const int64_t tail = t->cols - (width - LANES); /* of the last vector */
+    if (t->b_col == 1) {
+        for (int64_t l = 0; l < depth; l++, b += t->b_row, packed += width) {
+            for (int64_t j = 0; j < width - LANES; j += LANES) vec_store(packed + j, vec_load(b + j));
+            vec_store(packed + width - LANES, vec_load_part(b + width - LANES, tail));
+        }
+        return;
+    }
+    if (t->b_row == 1)
         transpose(b, t->b_col, t->cols, depth, packed, width, false, 1);
     else
         for (int64_t l = 0; l < depth; l++)
             for (int64_t j = 0; j < t->cols; j++) packed[l * width + j] = b[l * t->b_row + j * t->b_col];
-    for (int64_t l = 0; l < depth && t->cols < width; l++)
-        memset(packed + l * width + t->cols, 0, (size_t)(width - t->cols) * sizeof *packed);
+    for (int64_t l = 0; l < depth; l++)
+        for (int64_t j = t->cols; j < width; j++) packed[l * width + j] = 0;
 }
 
 /* packed[l][i] = a[i][first + l] */
@@ -46,18 +52,16 @@ static bool aliases(const ts_gemm_block *t) {
 
 /* c (+)= bias + sums; `add` and `biased` are constants. */
 SIMD_INLINE void finish(const ts_gemm_block *t, int64_t width, const ts_real *sums, const bool add, const bool biased) {
-    const int64_t whole = t->cols / LANES * LANES;
+    const int64_t last = width - LANES, tail = t->cols - last;
+    const vec last_bias = biased ? vec_load_part(t->bias + last, tail) : (vec){0};
     for (int64_t i = 0; i < t->rows; i++, sums += width) {
         ts_real *c = t->c + i * t->c_row;
-        for (int64_t j = 0; j < whole; j += LANES) {
-            vec s = vec_load(sums + j);
-            if (biased) s += vec_load(t->bias + j);
+        for (int64_t j = 0; j < last; j += LANES) {
+            const vec s = biased ? vec_load(sums + j) + vec_load(t->bias + j) : vec_load(sums + j);
             vec_store(c + j, add ? vec_load(c + j) + s : s);
         }
-        for (int64_t j = whole; j < t->cols; j++) {
-            const ts_real s = biased ? sums[j] + t->bias[j] : sums[j];
-            c[j] = add ? c[j] + s : s;
-        }
+        const vec s = biased ? vec_load(sums + last) + last_bias : vec_load(sums + last);
+        vec_store_part(c + last, tail, add ? vec_load_part(c + last, tail) + s : s);
     }
 }
 

@@ -45,6 +45,27 @@ SIMD_INLINE void vec_store(ts_real *x, vec v) {
     memcpy(x, &v, sizeof v);
 }
 
+/* The first `count` lanes, 1 to LANES, of memory that may end there; the others are 0. */
+SIMD_INLINE vec vec_load_part(const ts_real *x, int64_t count) {
+#if !defined(TS_DOUBLE) && SIMD_BYTES == 64
+    return (vec)_mm512_maskz_loadu_ps((__mmask16)(0xFFFFu >> (LANES - count)), x);
+#else
+    vec v = {0};
+    for (int l = 0; l < LANES; l++)
+        if (l < count) v[l] = x[l];
+    return v;
+#endif
+}
+
+SIMD_INLINE void vec_store_part(ts_real *x, int64_t count, vec v) {
+#if !defined(TS_DOUBLE) && SIMD_BYTES == 64
+    _mm512_mask_storeu_ps(x, (__mmask16)(0xFFFFu >> (LANES - count)), (__m512)v);
+#else
+    for (int l = 0; l < LANES; l++)
+        if (l < count) x[l] = v[l];
+#endif
+}
+
 SIMD_INLINE vec vec_all(ts_real x) {
     return x - (vec){0};
 }
