@@ -31,6 +31,8 @@ typedef struct ts_node {
     struct ts_node *previous; /* the tape, backwards */
 } ts_node;
 
+typedef void ts_pass(const ts_node *node); /* an op's forward or backward */
+
 /* An input set the generic test runs the op on, in every dtype, every subset of differentiable inputs, aliased
  * inputs. A list of cases ends with one whose label is NULL. */
 enum { TS_CASE_INPUTS = 5 };
@@ -62,8 +64,8 @@ typedef struct ts_op {
     ts_status (*shape)(const ts_node *node, ts_shape *out);
     size_t (*saved)(const ts_node *node);   /* bytes kept from forward to backward; NULL: none */
     size_t (*scratch)(const ts_node *node); /* bytes of workspace, the larger of both passes; NULL: none */
-    void (*forward)(const ts_node *node);   /* writes every element of out->data; cannot fail */
-    void (*backward)(const ts_node *node);  /* in[i]->grad += d(loss)/d(in[i]) where in[i]->grad is not NULL */
+    ts_pass *forward;                       /* writes every element of out->data; cannot fail */
+    ts_pass *backward;                      /* in[i]->grad += d(loss)/d(in[i]) where in[i]->grad is not NULL */
     const ts_op_case *cases;
 } ts_op;
 

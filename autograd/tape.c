@@ -6,16 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct ts_tape {
-    ts_tape_mode mode;
-    ts_arena *arena;
-    ts_node *last;
-    void *scratch; /* the largest workspace any op has asked for */
-    size_t scratch_bytes;
-    ts_error error;
-    ts_real nan_value;
-    ts_tensor failed; /* what every op returns after a failure */
-};
+#include "tape_parts.h"
 
 ts_tape *ts_tape_create(ts_tape_mode mode) {
     ts_tape *tape = calloc(1, sizeof *tape);
@@ -52,10 +43,6 @@ ts_status ts_tape_status(const ts_tape *tape) {
 
 size_t ts_tape_bytes(const ts_tape *tape) {
     return ts_arena_peak(tape->arena) + tape->scratch_bytes;
-}
-
-const ts_node *ts_tape_last(const ts_tape *tape) {
-    return tape->last;
 }
 
 /* ---- failures ------------------------------------------------------------------------------------------------ */
@@ -146,6 +133,10 @@ static bool node_fill(ts_tape *tape, ts_node *node, const void *attr, int n, ts_
     return true;
 }
 
+static void run(const ts_tape *tape, const ts_node *node, ts_pass *pass) {
+    tape->observer == NULL ? pass(node) : tape->observer(tape->observing, node, pass);
+}
+
 ts_tensor *ts_apply(ts_tape *tape, const ts_op *op, const void *attr, int n, ts_tensor *const in[]) {
     if (tape->error.status != TS_OK) return &tape->failed;
     if (n < op->min_in || n > op->max_in)
@@ -171,7 +162,7 @@ ts_tensor *ts_apply(ts_tape *tape, const ts_op *op, const void *attr, int n, ts_
         if (node->saved == NULL) return &tape->failed;
     }
     if (!reserve_scratch(tape, node)) return &tape->failed;
-    op->forward(node);
+    run(tape, node, op->forward);
     if (tape->mode == TS_RECORD) {
         node->previous = tape->last;
         tape->last = node;
@@ -220,7 +211,7 @@ ts_status ts_backward_from(ts_tape *tape, ts_tensor *out, const ts_real *upstrea
     for (ts_node *node = tape->last; node != NULL; node = node->previous) {
         if (!node->out->reached) continue;
         if (!reach_inputs(tape, node) || !reserve_scratch(tape, node)) return tape->error.status;
-        node->op->backward(node);
+        run(tape, node, node->op->backward);
     }
     return TS_OK;
 }

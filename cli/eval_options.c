@@ -63,48 +63,19 @@ static const cli_command command = {
 
 /* ---- lists of words ---------------------------------------------------------------------------------------------- */
 
-/* The place of the word text[length] among names, -1 if it is not there. */
-static int place_of(const char *text, size_t length, const char *const *names, int count) {
-    for (int i = 0; i < count; i++)
-        if (strlen(names[i]) == length && strncmp(names[i], text, length) == 0) return i;
-    return -1;
-}
-
-/* Reads "a,b" to places in names, each once, in the order given. CLI_GO_ON, or an exit code. */
-static int read_words(const char *option, const char *text, const char *const *names, int count, int *places,
-                      int *found) {
-    *found = 0;
-    for (const char *at = text;; at++) {
-        const size_t length = strcspn(at, ",");
-        const int place = place_of(at, length, names, count);
-        bool is_new = true;
-        if (place < 0) {
-            char all[128] = "";
-            for (int i = 0; i < count; i++)
-                snprintf(all + strlen(all), sizeof all - strlen(all), "%s%s", i == 0 ? "" : ", ", names[i]);
-            return cli_fail(CLI_WRONG_USE, "--%s: '%.*s' is none of %s", option, length < 40 ? (int)length : 40, at,
-                            all);
-        }
-        for (int i = 0; i < *found; i++) is_new = is_new && places[i] != place;
-        if (is_new) places[(*found)++] = place;
-        at += length;
-        if (*at == '\0') return CLI_GO_ON;
-    }
-}
-
 static int read_families(cli_eval_options *o) {
     const char *names[TS_FAMILIES];
     int places[TS_FAMILIES];
     if (o->family == NULL) return CLI_GO_ON;
     for (int f = 0; f < TS_FAMILIES; f++) names[f] = ts_family_name((ts_family)f);
-    const int status = read_words("family", o->family, names, TS_FAMILIES, places, &o->families);
+    const int status = cli_read_words("family", o->family, names, TS_FAMILIES, places, &o->families);
     for (int i = 0; i < o->families; i++) o->family_of[i] = (ts_family)places[i];
     return status;
 }
 
 static int read_starts(cli_eval_options *o) {
     int places[CLI_EVAL_STARTS];
-    const int status = read_words("init", o->init, ts_start_names, CLI_EVAL_STARTS, places, &o->starts);
+    const int status = cli_read_words("init", o->init, ts_start_names, CLI_EVAL_STARTS, places, &o->starts);
     for (int i = 0; i < o->starts; i++) o->start[i] = (ts_start)places[i];
     return status;
 }
@@ -132,7 +103,8 @@ int cli_eval_try_output(const char *option, const char *path, const char *input)
     if (path == NULL) return CLI_GO_ON;
     if (strcmp(path, "-") == 0)
         return cli_fail(CLI_WRONG_USE, "--%s: - is no name of a file (/dev/stdout is standard output)", option);
-    if (ts_output_same(path, input)) return cli_fail(CLI_WRONG_USE, "--%s: would write over %s", option, input);
+    if (input != NULL && ts_output_same(path, input))
+        return cli_fail(CLI_WRONG_USE, "--%s: would write over %s", option, input);
     if (stat(path, &target) == 0 && !S_ISREG(target.st_mode) && !S_ISDIR(target.st_mode)) return CLI_GO_ON;
     if (!ts_output_open(path, &file, &error)) return cli_fail(CLI_FAILED, "%s", error.text);
     ts_output_abandon(&file);

@@ -30,7 +30,7 @@ typedef struct cli_eval_options {
 int cli_eval_read_options(int n_words, char *const *words, cli_eval_options *options);
 
 /* Tries a file as its writer will, and takes it back; pipes and devices are left alone. Refuses to write over `input`.
- * NULL is fine. CLI_GO_ON, or an exit code after saying why. */
+ * NULL is fine, for both. CLI_GO_ON, or an exit code after saying why. */
 int cli_eval_try_output(const char *option, const char *path, const char *input);
 
 /* The same for a picture, which needs gnuplot and a name that says its format. */

@@ -2,8 +2,6 @@
 
 #include <math.h>
 #include <stdio.h>
-#include <string.h>
-#include <strings.h>
 
 #include "gnuplot.h"
 
@@ -21,24 +19,6 @@ static layout layout_of(int panels) {
     l.width = panels == 1 ? 720 : 40 + PANEL_WIDTH * l.columns;
     l.height = panels == 1 ? 480 : TOP + 20 + PANEL_HEIGHT * l.lines;
     return l;
-}
-
-static void write_terminal(FILE *script, const char *path, layout l) {
-    const char *ending = path + strlen(path) - 4;
-    fputs("set encoding utf8\nset terminal ", script);
-    if (strcasecmp(ending, ".svg") == 0)
-        fprintf(script, "svg size %d,%d fixed font 'sans,13' background '#ffffff' name 'tessera'", l.width, l.height);
-    else if (strcasecmp(ending, ".png") == 0)
-        fprintf(script, "pngcairo size %d,%d font 'sans,13' fontscale 1.1 linewidth 1.5 background '#ffffff'",
-                l.width * 3 / 2, l.height * 3 / 2);
-    else
-        fprintf(script, "pdfcairo size %.2fin,%.2fin font 'sans,13' background '#ffffff'", l.width / 100.0,
-                l.height / 100.0);
-    fputs(" noenhanced\nunset output\n"
-          "set border 3 lw 1 lc rgb '#666666'\nset tics out nomirror scale 0.5 textcolor rgb '#444444' font ',11'\n"
-          "set grid back lw 0.7 lt 1 lc rgb '#e6e6e6'\nunset key\n"
-          "set xlabel 'steps' offset 0,0.5 textcolor rgb '#222222'\n",
-          script);
 }
 
 /* What a panel shows: the quartiles, of a model only as far as it does not diverge. */
@@ -108,7 +88,8 @@ bool cli_eval_plot(const cli_eval_job *job, ts_io_error *error) {
         snprintf(error->text, sizeof error->text, "plot: no room for temporary files");
         return false;
     }
-    write_terminal(script, job->options->plot, l);
+    cli_gnuplot_begin(script, job->options->plot, l.width, l.height);
+    fputs("unset key\nset xlabel 'steps' offset 0,0.5 textcolor rgb '#222222'\n", script);
     fprintf(script, "set multiplot layout %d,%d margins %.4f,%.4f,%.4f,%.4f spacing %.4f,%.4f\n", l.lines, l.columns,
             64 / width, 1 - 20 / width, 54 / height, 1 - TOP / height, 64 / width, 90 / height);
     fprintf(script,

@@ -25,6 +25,7 @@ static const cli_entry commands[] = {
     {"verify", "holds every construction and variant against its plain algorithm", cli_verify},
     {"graph", "writes the tape of a model as a graph, for Graphviz", cli_graph},
     {"sweep", "how far softmax attention ends from Lloyd's algorithm, over a grid of problems", cli_sweep},
+    {"bench", "how fast all this is on this machine, beside PyTorch and scikit-learn", cli_bench},
 };
 enum { COMMANDS = sizeof commands / sizeof commands[0] };
 

@@ -19,6 +19,33 @@ int cli_choice(const char *choices, const char *word) {
     }
 }
 
+/* The place of the word text[length] among names, -1 if it is not there. */
+static int place_of(const char *text, size_t length, const char *const *names, int count) {
+    for (int i = 0; i < count; i++)
+        if (strlen(names[i]) == length && strncmp(names[i], text, length) == 0) return i;
+    return -1;
+}
+
+int cli_read_words(const char *option, const char *text, const char *const *names, int count, int *places, int *found) {
+    *found = 0;
+    for (const char *at = text;; at++) {
+        const size_t length = strcspn(at, ",");
+        const int place = place_of(at, length, names, count);
+        bool is_new = true;
+        if (place < 0) {
+            char all[256] = "";
+            for (int i = 0; i < count; i++)
+                snprintf(all + strlen(all), sizeof all - strlen(all), "%s%s", i == 0 ? "" : ", ", names[i]);
+            return cli_fail(CLI_WRONG_USE, "--%s: '%.*s' is none of %s", option, length < 40 ? (int)length : 40, at,
+                            all);
+        }
+        for (int i = 0; i < *found; i++) is_new = is_new && places[i] != place;
+        if (is_new) places[(*found)++] = place;
+        at += length;
+        if (*at == '\0') return CLI_GO_ON;
+    }
+}
+
 static bool digits_only(const char *text) {
     return *text != '\0' && text[strspn(text, "0123456789")] == '\0';
 }

@@ -55,4 +55,7 @@ bool cli_given(const cli_command *command, const char *name);
 /* The place of a word in "keep|random|farthest", -1 when it is not there. */
 int cli_choice(const char *choices, const char *word);
 
+/* Reads "a,b", the value of --option, to places in names, each once, in the order given. CLI_GO_ON, or an exit code. */
+int cli_read_words(const char *option, const char *text, const char *const *names, int count, int *places, int *found);
+
 #endif

@@ -1,4 +1,5 @@
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "../autograd/ops.h"
@@ -154,6 +155,28 @@ START_TEST(arena_alignment_and_bounds) {
 }
 END_TEST
 
+/* What an observer saw, in order: f or b for the pass, then the op's first letter. */
+static void note(void *context, const ts_node *node, ts_pass *pass) {
+    char *notes = context;
+    snprintf(notes + strlen(notes), 3, "%c%c", pass == node->op->backward ? 'b' : 'f', node->op->name[0]);
+    pass(node);
+}
+
+START_TEST(an_observer_runs_every_pass) {
+    char notes[64] = "";
+    ts_tape_observe(tape, note, notes);
+    ts_tensor *x = ts_variable(tape, TS_SCALAR, (ts_real[]){3}), *y = ts_exp(tape, ts_mul(tape, x, x));
+    ts_neg(tape, x); /* the loss does not need it */
+    ck_assert_int_eq(ts_backward(tape, y), TS_OK);
+    ck_assert_str_eq(notes, "fmfefnbebm");
+    ck_assert_double_eq((double)x->grad[0], 6 * (double)y->data[0]);
+    ts_tape_reset(tape);
+    ts_tape_observe(tape, NULL, NULL);
+    ts_exp(tape, ts_constant(tape, TS_SCALAR, NULL));
+    ck_assert_str_eq(notes, "fmfefnbebm");
+}
+END_TEST
+
 int main(void) {
     Suite *suite = suite_create("tape");
     TCase *tests = tcase_create("all");
@@ -168,6 +191,7 @@ int main(void) {
     tcase_add_test(tests, inference_keeps_no_graph_and_scopes_release);
     tcase_add_test(tests, a_scope_keeps_small_and_older_tensors);
     tcase_add_test(tests, arena_alignment_and_bounds);
+    tcase_add_test(tests, an_observer_runs_every_pass);
     suite_add_tcase(suite, tests);
     return run_suite(suite);
 }

@@ -292,6 +292,33 @@ START_TEST(threads_change_nothing) {
 }
 END_TEST
 
+static void count_passes(void *context, const ts_node *node, ts_pass *pass) {
+    int64_t *passes = context; /* forward and backward of attentions */
+    if (strcmp(node->op->name, "attention") == 0) {
+#pragma omp atomic
+        passes[pass == node->op->backward]++;
+    }
+    pass(node);
+}
+
+/* Four attentions there and back for each task of a step, and the same bits as unseen. */
+START_TEST(an_observer_sees_all_tasks_and_changes_nothing) {
+    ts_train_options o = small();
+    o.batch = 5;
+    int64_t passes[2] = {0, 0};
+    ts_error error = {.status = TS_OK};
+    ts_trainer *seen = make(&o), *unseen = make(&o);
+    ck_assert_int_eq(ts_trainer_watch(seen, count_passes, passes, &error), TS_OK);
+    for (int s = 0; s < 3; s++) step(seen), step(unseen);
+    ck_assert_int_eq(passes[0], 4 * 5 * 3);
+    ck_assert_int_eq(passes[1], 4 * 5 * 3);
+    const size_t bytes = (size_t)ts_params_size(seen->model.params) * sizeof(ts_real);
+    ck_assert_mem_eq(ts_params_values(seen->model.params), ts_params_values(unseen->model.params), bytes);
+    ts_trainer_free(seen);
+    ts_trainer_free(unseen);
+}
+END_TEST
+
 START_TEST(threads_may_change_on_the_way) {
     const ts_train_options o = kind(2);
     set_threads(1);
@@ -494,6 +521,7 @@ int main(void) {
     tcase_add_test(tests, a_gradient_that_is_not_finite_is_skipped);
     tcase_add_test(tests, a_rate_that_is_far_too_large);
     tcase_add_test(tests, threads_change_nothing);
+    tcase_add_test(tests, an_observer_sees_all_tasks_and_changes_nothing);
     tcase_add_test(tests, threads_may_change_on_the_way);
     tcase_add_test(tests, resumed_is_as_unbroken);
     tcase_add_test(tests, memory_is_foretold);

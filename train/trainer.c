@@ -312,6 +312,12 @@ ts_status ts_trainer_step(ts_trainer *t, ts_train_step *report, ts_error *error)
     return report->skipped ? TS_OK : update(t, report->rate, gradient, error);
 }
 
+ts_status ts_trainer_watch(ts_trainer *t, ts_tape_observer *observer, void *context, ts_error *error) {
+    if (!enough_workers(t)) return ts_error_set(error, TS_ERROR_MEMORY, "out of memory for training");
+    for (int i = 0; i < t->work->n_workers; i++) ts_tape_observe(t->work->workers[i].tape, observer, context);
+    return TS_OK;
+}
+
 /* ---- validation -------------------------------------------------------------------------------------------------- */
 
 /* The validation tasks of one family stand in a row: tasks / families of each, the first ones one more. */

@@ -97,6 +97,10 @@ ts_status ts_trainer_test(ts_trainer *trainer, ts_train_test *result, ts_error *
 /* Tells the schedule, begins loss_sum anew, and remembers the best; whether this is it. */
 bool ts_trainer_observe(ts_trainer *trainer, const ts_train_test *result);
 
+/* For tools that measure: `observer` sees every op of the steps that follow (tape.h), called by each of the threads
+ * that there are now, a task's ops in order on one of them. */
+ts_status ts_trainer_watch(ts_trainer *trainer, ts_tape_observer *observer, void *context, ts_error *error);
+
 /* Re-embedded steps that step number `step` (from 0) trains through. */
 int64_t ts_train_unroll_at(const ts_train_options *options, int64_t step);
 

@@ -1,0 +1,411 @@
+/* `tessera bench` on shapes too small to take time: its reports, its peers (here shell scripts that answer as those in
+ * Python do, or do not), and what it counts as useful work. TESSERA is the path of the program. */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "../cli/bench_statistics.h"
+#include "../cli/bench_work.h"
+#include "program.h"
+
+static const char *text_of(const json_t *object, const char *key) {
+    const char *text = json_string_value(json_object_get(object, key));
+    ck_assert_msg(text != NULL, "no text %s", key);
+    return text;
+}
+
+static int whole(const json_t *object, const char *key) {
+    return (int)number(object, key);
+}
+
+static int count_lines(const char *text) {
+    int lines = 0;
+    for (; *text != '\0'; text++) lines += *text == '\n';
+    return lines;
+}
+
+/* Succeeds, and says nothing on standard error. */
+static void bench(const char *words) {
+    const int code = tessera("bench --quick %s", words);
+    ck_assert_msg(code == 0, "%s: exit %d: %s", words, code, err);
+    ck_assert_str_eq(err, "");
+}
+
+/* ---- the table --------------------------------------------------------------------------------------------------- */
+
+enum { ROWS = 19 };
+
+START_TEST(the_table_as_json) {
+    json_t *report = tessera_json("bench --quick --peers none");
+    const json_t *works = json_object_get(report, "works"), *machine = json_object_get(report, "machine");
+    ck_assert_uint_eq(json_array_size(works), ROWS);
+    for (size_t i = 0; i < ROWS; i++) {
+        const json_t *row = json_array_get(works, i);
+        const bool clusters = strncmp(text_of(row, "work"), "cluster", 7) == 0;
+        ck_assert_double_gt(number(row, "median_ms"), 0);
+        ck_assert_double_le(number(row, "least_ms"), number(row, "median_ms"));
+        ck_assert_double_ge(number(row, "most_ms"), number(row, "median_ms"));
+        ck_assert_double_gt(number(row, "peak_megabytes"), 0);
+        ck_assert_int_eq(whole(row, "runs"), 1);
+        ck_assert_uint_eq(json_array_size(json_object_get(row, "peers")), 0);
+        ck_assert(json_is_null(json_object_get(row, "gflops")) == clusters);
+        ck_assert(json_is_null(json_object_get(row, "share_of_peak")) == clusters);
+        ck_assert(json_is_null(json_object_get(row, "multiple_of_data")) != clusters);
+    }
+    ck_assert_double_gt(number(machine, "peak_gflops_one_thread"), 0);
+    ck_assert_double_gt(number(machine, "bandwidth_gb"), 0);
+    ck_assert(json_is_boolean(json_object_get(machine, "cores_are_shared")));
+    json_decref(report);
+}
+END_TEST
+
+START_TEST(the_table_as_files) {
+    bench("--csv t.csv --markdown t.md");
+    ck_assert_int_eq(count_lines(out), 2 + 1 + 1 + 1 + ROWS + (strstr(out, "\nwarning: ") != NULL));
+    char *csv = read_file("t.csv", NULL), *markdown = read_file("t.md", NULL);
+    ck_assert_int_eq(count_lines(csv), 1 + ROWS);
+    ck_assert_ptr_eq(strstr(csv, "work,what,who,state,runs,median_ms,least_ms,most_ms,gflops,share_of_peak,"), csv);
+    ck_assert_ptr_nonnull(strstr(csv, "\ntrain-1024x100,\"training step\",\"tessera\",measured,1,"));
+    ck_assert_ptr_nonnull(strstr(csv, "\nattention-128,\"backward, dropout .01\",\"tessera\",measured,1,"));
+    ck_assert_ptr_nonnull(strstr(csv, "\ncluster-100,\"plain Lloyd\",\"tessera\",measured,1,"));
+    ck_assert_ptr_nonnull(strstr(csv, "\nlong,\"n = 256\",\"tessera\",measured,1,"));
+    ck_assert_ptr_nonnull(strstr(markdown, "\n* peak of multiply-adds "));
+    ck_assert_ptr_nonnull(strstr(markdown, "\n| train-512 | training step | **"));
+    free(csv);
+    free(markdown);
+}
+END_TEST
+
+START_TEST(some_of_the_works) {
+    json_t *report = tessera_json("bench --quick --only long,train-128 --runs 3 --threads 1");
+    const json_t *works = json_object_get(report, "works");
+    ck_assert_uint_eq(json_array_size(works), 4);
+    ck_assert_str_eq(text_of(json_array_get(works, 0), "work"), "train-128");
+    ck_assert_str_eq(text_of(json_array_get(works, 1), "what"), "n = 64");
+    ck_assert_int_eq(whole(json_array_get(works, 3), "runs"), 3);
+    ck_assert_int_eq(whole(json_object_get(report, "machine"), "threads"), 1);
+    json_decref(report);
+}
+END_TEST
+
+START_TEST(wrong_command_lines) {
+    static const char *const list[][2] = {
+        {"--only train-1", "--only: 'train-1' is none of train-512, train-128,"},
+        {"--only train-512,", "--only: '' is none of"},
+        {"--profile --only long", "--only: 'long' is none of train-512, train-128, train-512x4, train-1024x100"},
+        {"--scaling --only long", "--only: 'long' is none of train-n, train-d,"},
+        {"--profile --scaling", "--profile and --scaling: one of them"},
+        {"--profile --plot p.svg", "--plot: a profile has no picture"},
+        {"--peers some", "--peers: 'some' is none of auto|none"},
+        {"--runs 0", "--runs: 0 is not between 1 and 101"},
+        {"--plot p.gif", "--plot: p.gif: the name must end in"},
+        {"--csv same --markdown same", "--csv and --markdown: both would write same"},
+        {"serve", "bench takes options only, not 'serve'"},
+    };
+    for (size_t i = 0; i < sizeof list / sizeof list[0]; i++)
+        expect_failure(2, list[i][1], "bench --quick %s", list[i][0]);
+    expect_failure(1, "nowhere/t.csv: No such file", "bench --quick --csv nowhere/t.csv");
+    ck_assert_int_eq(tessera("bench --help"), 0);
+    ck_assert_ptr_nonnull(strstr(out, "TESSERA_PYTHON"));
+}
+END_TEST
+
+START_TEST(pictures) {
+    if (system("command -v gnuplot >/dev/null 2>&1") != 0) return;
+    bench("--plot table.svg");
+    bench("--scaling --only train-n,cluster-plain --plot scaling.svg");
+    char *table = read_file("table.svg", NULL), *scaling = read_file("scaling.svg", NULL);
+    ck_assert_ptr_nonnull(strstr(table, "</svg>"));
+    ck_assert_ptr_nonnull(strstr(table, "attention-512, backward"));
+    ck_assert_ptr_nonnull(strstr(scaling, "</svg>"));
+    ck_assert_ptr_nonnull(strstr(scaling, "cluster-plain: d = 4, k = 3"));
+    free(table);
+    free(scaling);
+}
+END_TEST
+
+/* ---- peers ------------------------------------------------------------------------------------------------------- */
+
+/* A python3 in the folder `path` whose lines are these. */
+static void write_python(const char *lines) {
+    char script[1024];
+    snprintf(script, sizeof script, "#!/bin/sh\n%s\n", lines);
+    mkdir("path", 0755);
+    write_file("path/python3", script);
+    ck_assert_int_eq(chmod("path/python3", 0755), 0);
+}
+
+/* The report with that python3 first in the path, or as TESSERA_PYTHON, after which nothing else is tried. */
+static json_t *with_python(const char *setting, const char *words) {
+    char command[1024];
+    json_error_t error;
+    snprintf(command, sizeof command, "%s \"$TESSERA\" bench --quick --peers auto --json %s >out.txt 2>err.txt",
+             setting, words);
+    const int code = shell(command);
+    ck_assert_msg(code == 0, "%s: exit %d: %s", command, code, err);
+    ck_assert_str_eq(err, "");
+    json_t *report = json_loads(out, JSON_REJECT_DUPLICATES, &error);
+    ck_assert_msg(report != NULL, "%s in %s", error.text, out);
+    return report;
+}
+
+/* All peers of one work in this state. */
+static void expect_state(const char *setting, const char *work, const char *state) {
+    char only[64];
+    snprintf(only, sizeof only, "--only %s", work);
+    json_t *report = with_python(setting, only);
+    const json_t *row = json_array_get(json_object_get(report, "works"), 0), *peers = json_object_get(row, "peers");
+    ck_assert_double_gt(number(row, "median_ms"), 0);
+    ck_assert_uint_ge(json_array_size(peers), 2);
+    for (size_t p = 0; p < json_array_size(peers); p++)
+        ck_assert_str_eq(text_of(json_array_get(peers, p), "state"), state);
+    json_decref(report);
+}
+
+#define HERE "TESSERA_PYTHON=path/python3"
+
+START_TEST(peers_that_are_missing) {
+    expect_state("TESSERA_PYTHON=nowhere/python3", "train-512", "not installed");
+    expect_state("TESSERA_PYTHON=/dev/null", "cluster-10", "not installed");
+    write_python("exit 1");
+    expect_state(HERE, "train-512", "not installed");
+    write_python("echo ModuleNotFoundError; sleep 0.1");
+    expect_state(HERE, "train-512", "not installed");
+    ck_assert_int_eq(shell(HERE " \"$TESSERA\" bench --quick --peers auto --only cluster-10 >out.txt 2>err.txt"), 0);
+    ck_assert_ptr_nonnull(strstr(out, "scikit-learn                    not installed\n"));
+}
+END_TEST
+
+START_TEST(peers_that_break) {
+    static const char *const lines[] = {
+        "echo ready it ends; read line",
+        "echo ready it ends at once",
+        "echo ready no numbers; while read line; do echo much; done",
+        "echo ready no number; while read line; do echo nan; done",
+        "echo ready it refuses; while read line; do echo error out of memory; done",
+        "echo ready; while read word rest; do [ $word = memory ] || exit 1; echo 1; done", /* at its first run */
+    };
+    for (size_t i = 0; i < sizeof lines / sizeof lines[0]; i++) {
+        write_python(lines[i]);
+        expect_state(HERE, "train-512", "failed");
+    }
+    /* In the last round, when ours has been measured against it already. */
+    write_python("echo ready; i=0; while read word rest; do i=$((i+1)); [ $i -lt 5 ] || exit 1; echo 1; done");
+    json_t *report = with_python(HERE, "--only train-512 --runs 3");
+    const json_t *row = json_array_get(json_object_get(report, "works"), 0);
+    ck_assert_str_eq(text_of(json_array_get(json_object_get(row, "peers"), 3), "state"), "failed");
+    ck_assert_int_eq(whole(row, "runs"), 4 * 3);
+    json_decref(report);
+}
+END_TEST
+
+/* It says what it is asked in `asked`, and takes $1 milliseconds. */
+static void write_answering_python(const char *milliseconds) {
+    char lines[512];
+    snprintf(lines, sizeof lines,
+             "echo \"ready fake 1.0 of $3\"; while read word rest; do echo \"$word $rest\" >>asked\n"
+             "if [ $word = memory ]; then echo 100; else echo %s; fi; done",
+             milliseconds);
+    write_python(lines);
+    remove("asked");
+}
+
+START_TEST(peers_that_answer) {
+    write_answering_python("12.5");
+    json_t *report = with_python("PATH=\"$PWD/path:$PATH\"", "--only cluster-10 --runs 5");
+    const json_t *works = json_object_get(report, "works");
+    for (size_t i = 0; i < 2; i++) {
+        const json_t *row = json_array_get(works, i), *peers = json_object_get(row, "peers");
+        ck_assert_uint_eq(json_array_size(peers), 2);
+        ck_assert_int_eq(whole(row, "runs"), 2 * 5);
+        for (size_t p = 0; p < 2; p++) {
+            const json_t *peer = json_array_get(peers, p);
+            ck_assert_str_eq(text_of(peer, "state"), "measured");
+            ck_assert_str_eq(text_of(peer, "version"), p == 0 ? "fake 1.0 of scikit-learn" : "fake 1.0 of faiss");
+            ck_assert_double_eq(number(peer, "median_ms"), 12.5);
+            ck_assert_double_eq(number(peer, "peak_megabytes"), 100);
+            ck_assert_double_eq(number(peer, "multiple_of_data"), 0);
+            /* The ratio of every round lies between those to our slowest and our fastest run. */
+            ck_assert_double_ge(number(peer, "ratio") * 1.000001, 12.5 / number(row, "most_ms"));
+            ck_assert_double_le(number(peer, "ratio"), 12.5 / number(row, "least_ms") * 1.000001);
+        }
+    }
+    json_decref(report);
+    /* Each: memory, a run to warm up, five, memory. */
+    char *asked = read_file("asked", NULL);
+    ck_assert_int_eq(count_lines(asked), 2 * (1 + 1 + 5 + 1));
+    ck_assert_ptr_eq(strstr(asked, "memory \nrun lloyd 3000 8 5 0\nrun lloyd "), asked);
+    free(asked);
+}
+END_TEST
+
+START_TEST(slow_peers_run_less) {
+    write_answering_python("5000");
+    json_t *report = with_python(HERE, "--only train-128 --runs 9");
+    const json_t *row = json_array_get(json_object_get(report, "works"), 0);
+    const json_t *peer = json_array_get(json_object_get(row, "peers"), 0);
+    ck_assert_int_eq(whole(peer, "runs"), 3);
+    ck_assert_int_eq(whole(row, "runs"), 4 * 9);
+    ck_assert_double_gt(number(peer, "ratio"), 1);
+    json_decref(report);
+}
+END_TEST
+
+/* ---- ours, as it is asked ---------------------------------------------------------------------------------------- */
+
+START_TEST(a_process_that_is_asked) {
+    ck_assert_int_eq(
+        shell("printf 'memory\\nrun train 12 4 3 2\\nrun nothing 1 2 3 4\\nrun train 2 4 3 2\\nwhat\\npeak 1\\n' "
+              "| \"$TESSERA\" bench serve 1 >out.txt 2>err.txt"),
+        0);
+    char *line = strtok(out, "\n");
+    const char *const expected[] = {
+        "ready", NULL, NULL, "error there is no 'nothing'", "error ", "error what is asked?", NULL};
+    for (size_t i = 0; i < sizeof expected / sizeof expected[0]; i++, line = strtok(NULL, "\n")) {
+        ck_assert_msg(line != NULL, "line %zu is missing", i);
+        if (expected[i] != NULL)
+            ck_assert_msg(strncmp(line, expected[i], strlen(expected[i])) == 0, "line %zu: %s", i, line);
+        else
+            ck_assert_msg(strtod(line, NULL) > 0, "line %zu: %s", i, line);
+    }
+    ck_assert_ptr_null(line);
+    ck_assert_str_eq(err, "");
+}
+END_TEST
+
+/* What the text of the reports promises, counted term by term. */
+static double counted(double n, double d, double k, double b) {
+    const double e = d + k;
+    const double attention = 14 * e * (n * n + 2 * n * k + k * k); /* 4 forward, 10 backward */
+    const double points = 4 * 2 * (2 * n * e * e) + 2 * 3 * (2 * n * e * e), centers = 6 * 2 * (2 * k * e * e);
+    return b * (attention + points + centers + 3 * (2 * n * k * d));
+}
+
+START_TEST(useful_work) {
+    static const double giga[4] = {5.98, 0.58, 1.25, 92.7};
+    for (int i = 0; i < 4; i++) {
+        const cli_bench_item *item = &cli_bench_items[i];
+        const int64_t *s = item->shape;
+        const double flops = cli_bench_flops(item->kind, s);
+        ck_assert_str_eq(item->work, cli_bench_works[i]);
+        ck_assert_msg(fabs(flops * 1e-9 - giga[i]) < 0.02 * giga[i], "%s: %g", item->work, flops);
+        ck_assert_double_eq_tol(flops, counted((double)s[0], (double)s[1], (double)s[2], (double)s[3]), 1e-9 * flops);
+    }
+    json_t *report = tessera_json("bench --quick --only train-512");
+    const json_t *row = json_array_get(json_object_get(report, "works"), 0);
+    const double flops = number(row, "gflops") * number(row, "median_ms") * 1e6;
+    ck_assert_double_eq_tol(flops, counted(24, 4, 3, 4), 1e-6 * flops);
+    json_decref(report);
+}
+END_TEST
+
+START_TEST(statistics) {
+    const double values[] = {5, NAN, 1, 9, NAN, 4};
+    cli_bench_summary s = cli_bench_summarise(values, 6);
+    ck_assert(s.count == 4 && s.median == 4.5 && s.least == 1 && s.most == 9);
+    s = cli_bench_summarise(values, 4);
+    ck_assert(s.count == 3 && s.median == 5);
+    ck_assert(isnan(cli_bench_summarise(values + 1, 1).median));
+    /* x^3 in the upper half, from 8 on, and something else below. */
+    const double x[] = {1, 2, 4, 8, 16, 32, 64};
+    double y[] = {7, 7, 7, 512, 4096, 32768, 262144};
+    ck_assert_double_eq_tol(cli_bench_exponent(x, y, 7), 3, 1e-12);
+    y[4] = 0; /* nothing that has a logarithm */
+    ck_assert_double_eq_tol(cli_bench_exponent(x, y, 7), 3, 1e-12);
+    ck_assert_double_eq_tol(cli_bench_exponent(x + 3, (double[]){1, 0.5}, 2), -1, 1e-12);
+    ck_assert(isnan(cli_bench_exponent(x, y, 1)));
+}
+END_TEST
+
+/* ---- the profile ------------------------------------------------------------------------------------------------- */
+
+static void expect_whole(const json_t *profile) {
+    double sum = 0, attention = 0;
+    size_t i;
+    json_t *op, *share;
+    const char *name;
+    json_array_foreach(json_object_get(profile, "ops"), i, op) {
+        const double forward = number(op, "forward_percent"), backward = number(op, "backward_percent");
+        ck_assert(forward >= 0 && backward >= 0);
+        sum += forward + backward;
+        if (strcmp(text_of(op, "op"), "attention") == 0) attention = fmin(forward, backward);
+    }
+    json_object_foreach(json_object_get(profile, "outside_ops_percent"), name, share) {
+        ck_assert_msg(json_number_value(share) >= 0, "%s", name);
+        sum += json_number_value(share);
+    }
+    ck_assert_double_gt(attention, 0);
+    ck_assert_msg(fabs(sum - 100) < 1e-4, "%s: the shares add up to %g", text_of(profile, "work"), sum);
+}
+
+START_TEST(a_profile_is_whole) {
+    static const char *const words[] = {"", " --threads 1 --runs 3", " --threads 2 --runs 2", " --threads 7"};
+    for (size_t w = 0; w < sizeof words / sizeof words[0]; w++) {
+        json_t *report = tessera_json("bench --quick --profile%s", words[w]);
+        const json_t *profiles = json_object_get(report, "profiles");
+        ck_assert_uint_eq(json_array_size(profiles), 4);
+        for (size_t i = 0; i < 4; i++) expect_whole(json_array_get(profiles, i));
+        json_decref(report);
+    }
+    bench("--profile --only train-128 --csv p.csv --markdown p.md");
+    char *csv = read_file("p.csv", NULL), *markdown = read_file("p.md", NULL);
+    double sum = 0;
+    for (char *at = strchr(csv, '\n') + 1; *at != '\0'; at = strchr(at, '\n') + 1) {
+        const char *end = strchr(at, '\n');
+        while (*end != ',') end--;
+        sum += strtod(end + 1, NULL);
+    }
+    ck_assert_msg(fabs(sum - 100) < 1e-4, "%s", csv);
+    ck_assert_ptr_nonnull(strstr(csv, ",attention,backward,"));
+    ck_assert_ptr_nonnull(strstr(markdown, "\n| optimiser | | | "));
+    free(csv);
+    free(markdown);
+}
+END_TEST
+
+/* ---- scaling ----------------------------------------------------------------------------------------------------- */
+
+START_TEST(scaling) {
+    bench("--scaling --threads 2 --csv s.csv --markdown s.md");
+    char *csv = read_file("s.csv", NULL), *markdown = read_file("s.md", NULL);
+    ck_assert_int_eq(count_lines(csv), 1 + 6 * 4 + 2);
+    ck_assert_ptr_nonnull(strstr(csv, "\ntrain-n,n,128,measured,1,"));
+    ck_assert_ptr_nonnull(strstr(csv, "\ntrain-threads,threads,2,measured,1,"));
+    ck_assert_ptr_nonnull(strstr(csv, "\ncluster-exact,n,800,measured,1,"));
+    ck_assert_ptr_nonnull(strstr(markdown, "\n## cluster-plain\n\nd = 4, k = 3: time as n^"));
+    free(csv);
+    free(markdown);
+    json_t *report = tessera_json("bench --quick --scaling --only cluster-exact,train-k --runs 2");
+    const json_t *curves = json_object_get(report, "scaling"), *curve = json_array_get(curves, 0);
+    ck_assert_uint_eq(json_array_size(curves), 2);
+    ck_assert_str_eq(text_of(curve, "axis"), "train-k");
+    ck_assert_uint_eq(json_array_size(json_object_get(curve, "points")), 4);
+    ck_assert_uint_eq(json_array_size(json_object_get(curve, "skipped")), 0);
+    ck_assert_int_eq(whole(json_array_get(json_object_get(curve, "points"), 3), "runs"), 2);
+    ck_assert(isfinite(number(curve, "time_exponent")));
+    json_decref(report);
+}
+END_TEST
+
+int main(void) {
+    Suite *suite = suite_create("bench");
+    TCase *tests = tcase_create("bench");
+    tcase_set_timeout(tests, 0);
+    tcase_add_test(tests, the_table_as_json);
+    tcase_add_test(tests, the_table_as_files);
+    tcase_add_test(tests, some_of_the_works);
+    tcase_add_test(tests, wrong_command_lines);
+    tcase_add_test(tests, pictures);
+    tcase_add_test(tests, peers_that_are_missing);
+    tcase_add_test(tests, peers_that_break);
+    tcase_add_test(tests, peers_that_answer);
+    tcase_add_test(tests, slow_peers_run_less);
+    tcase_add_test(tests, a_process_that_is_asked);
+    tcase_add_test(tests, useful_work);
+    tcase_add_test(tests, statistics);
+    tcase_add_test(tests, a_profile_is_whole);
+    tcase_add_test(tests, scaling);
+    suite_add_tcase(suite, tests);
+    return run_program_suite(suite);
+}
