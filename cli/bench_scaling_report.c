@@ -12,14 +12,10 @@
 /* "time as n^1.9, memory as n^1.0" */
 static void write_exponents(FILE *stream, const cli_bench_curve *c) {
     const char *number = cli_bench_axis_of(c->axis)->number;
-    const double exponents[2] = {c->time_exponent, c->memory_exponent};
-    for (int i = 0; i < 2; i++) {
-        fprintf(stream, "%s as ", i == 0 ? "time" : ", memory");
-        if (isnan(exponents[i]))
-            fputs("too few points tell", stream);
-        else
-            fprintf(stream, "%s^%.2f", number, exponents[i]);
-    }
+    if (isnan(c->time_exponent) || isnan(c->memory_exponent))
+        fputs("too few points for an exponent", stream);
+    else
+        fprintf(stream, "time as %s^%.2f, memory as %s^%.2f", number, c->time_exponent, number, c->memory_exponent);
 }
 
 static void write_skipped(FILE *stream, const cli_bench_curve *c) {
