@@ -47,16 +47,22 @@ static int64_t padded(int64_t reals) {
     return (reals + 15) / 16 * 16;
 }
 
+/* How many threads share a call: one where there is little to do, or where every thread has a call of its own. */
+static int64_t threads_for(const ts_fast_attention *a) {
+    const double steps = (double)a->batches * (double)a->n * (double)a->m * (double)(a->e + a->f);
+    return steps > TS_PARALLEL_CUTOFF && !ts_in_parallel() ? ts_max_threads() : 1;
+}
+
 /* With enough batches each is one thread's, which prepares it when its turn comes. */
-static bool goes_by_batches(const ts_fast_attention *a) {
-    return a->batches >= 4 * ts_max_threads();
+static bool goes_by_batches(const ts_fast_attention *a, int64_t threads) {
+    return threads == 1 || a->batches >= 4 * threads;
 }
 
 static bool prepares_keys(const ts_fast_attention *a) {
     return a->euclidean || a->mask != NULL;
 }
 
-static layout layout_of(const ts_fast_attention *a) {
+static layout layout_of(const ts_fast_attention *a, int64_t threads) {
     layout l = {.columns = a->dropout > 0 ? padded(a->m) : 0}; /* a word is no larger than a ts_real */
     if (a->map == TS_FAST_SPARSEMAX && a->wants_grad) l.means = padded(a->batches * a->n);
     if (!prepares_keys(a)) return l;
@@ -65,13 +71,13 @@ static layout layout_of(const ts_fast_attention *a) {
     l.bias = padded(a->m);
     l.values = a->mask == NULL ? 0 : padded(a->m * a->f);
     l.slot = l.centre + l.centred + l.bias + l.values;
-    l.slots = a->batches < 4 * ts_max_threads() ? a->batches : 4 * ts_max_threads();
+    l.slots = threads == 1 ? 1 : a->batches < 4 * threads ? a->batches : 4 * threads;
     return l;
 }
 
 size_t ts_fast_attention_scratch(const ts_fast_attention *a) {
-    const layout l = layout_of(a);
-    const int64_t work = kernels_in_use()->work(a) * ts_max_threads();
+    const int64_t threads = threads_for(a), work = kernels_in_use()->work(a) * threads;
+    const layout l = layout_of(a, threads);
     return (size_t)(l.slots * l.slot + l.columns + l.means + work) * sizeof(ts_real);
 }
 
@@ -82,12 +88,14 @@ typedef struct call {
     ts_fast_task task;
     layout layout;
     ts_real *slots, *means, *work;
-    int64_t work_size, blocks;
+    int64_t work_size, blocks, threads;
+    int64_t first, end; /* in backward, the chunk of keys in hand */
 } call;
 
 static call call_of(const ts_fast_attention *a, ts_real *scratch) {
     const double factor = (a->euclidean ? 2 : 1) * (rules[a->map].scaled ? a->gamma : 1);
-    call c = {.a = a, .kernels = kernels_in_use(), .layout = layout_of(a), .slots = scratch};
+    call c = {.a = a, .kernels = kernels_in_use(), .slots = scratch, .threads = threads_for(a)};
+    c.layout = layout_of(a, c.threads);
     c.work_size = c.kernels->work(a);
     c.blocks = ts_fast_blocks(c.kernels, a->n);
     c.task = (ts_fast_task){.a = a,
@@ -127,44 +135,46 @@ static ts_fast_task prepared(const call *c, int64_t slot, int64_t batch) {
     return task;
 }
 
-static ts_real *my_work(const call *c) {
-    return c->work + ts_thread() * c->work_size;
+static int64_t my_place(const call *c) {
+    return c->threads == 1 ? 0 : ts_thread();
 }
 
-static bool is_large(const ts_fast_attention *a) {
-    return (double)a->batches * (double)a->n * (double)a->m * (double)(a->e + a->f) > TS_PARALLEL_CUTOFF;
+static ts_real *my_work(const call *c) {
+    return c->work + my_place(c) * c->work_size;
+}
+
+/* run(c, 0) .. run(c, items - 1), by the threads of the call. */
+static void share(const call *c, int64_t items, ts_item_fn *run) {
+    ts_for_each(items, c->threads == 1 ? 0 : INT64_MAX, run, c);
+}
+
+static void prepare_batch(const void *context, int64_t batch) {
+    prepared(context, batch, batch);
 }
 
 /* ---- forward ----------------------------------------------------------------------------------------------------- */
 
-static void forward_by_batches(const call *c) {
-#pragma omp parallel for schedule(dynamic) if (is_large(c->a))
-    for (int64_t batch = 0; batch < c->a->batches; batch++) {
-        const ts_fast_task task = prepared(c, ts_thread(), batch);
-        for (int64_t block = 0; block < c->blocks; block++) c->kernels->forward(&task, my_work(c), batch, block);
-    }
+static void forward_batch(const void *context, int64_t batch) {
+    const call *c = context;
+    const ts_fast_task task = prepared(c, my_place(c), batch);
+    for (int64_t block = 0; block < c->blocks; block++) c->kernels->forward(&task, my_work(c), batch, block);
 }
 
-static void forward_by_blocks(const call *c) {
-#pragma omp parallel if (is_large(c->a))
-    {
-#pragma omp for schedule(dynamic)
-        for (int64_t batch = 0; batch < c->a->batches; batch++) prepared(c, batch, batch);
-#pragma omp for schedule(dynamic)
-        for (int64_t item = 0; item < c->a->batches * c->blocks; item++) {
-            const int64_t batch = item / c->blocks;
-            const ts_fast_task task = task_in(c, batch, batch);
-            c->kernels->forward(&task, my_work(c), batch, item % c->blocks);
-        }
-    }
+static void forward_block(const void *context, int64_t item) {
+    const call *c = context;
+    const int64_t batch = item / c->blocks;
+    const ts_fast_task task = task_in(c, batch, batch);
+    c->kernels->forward(&task, my_work(c), batch, item % c->blocks);
 }
 
 void ts_fast_attention_forward(const ts_fast_attention *a, void *scratch) {
     const call c = call_of(a, scratch);
-    if (goes_by_batches(a))
-        forward_by_batches(&c);
-    else
-        forward_by_blocks(&c);
+    if (goes_by_batches(a, c.threads)) {
+        share(&c, a->batches, forward_batch);
+        return;
+    }
+    share(&c, a->batches, prepare_batch);
+    share(&c, a->batches * c.blocks, forward_block);
 }
 
 /* ---- backward ---------------------------------------------------------------------------------------------------- */
@@ -178,60 +188,58 @@ static bool finds_means(const ts_fast_attention *a) {
 }
 
 /* A batch is one thread's: the weights of its rows are computed once for dq, dk and dv. */
-static void backward_by_batches(call *c) {
+static void backward_batch(const void *context, int64_t batch) {
+    const call *c = context;
     const ts_fast_attention *a = c->a;
-    if (finds_means(a) && a->m > TS_FAST_CHUNK) c->task.means = c->means;
-#pragma omp parallel for schedule(dynamic) if (is_large(a))
-    for (int64_t batch = 0; batch < a->batches; batch++) {
-        const ts_fast_task task = prepared(c, ts_thread(), batch);
-        for (int64_t block = 0; block < c->blocks && task.means != NULL; block++)
-            c->kernels->find_means(&task, my_work(c), batch, block);
-        for (int64_t first = 0; first < a->m; first += TS_FAST_CHUNK)
-            c->kernels->backward_keys(&task, my_work(c), batch, first, chunk_end(a, first), a->dq != NULL);
-    }
+    const ts_fast_task task = prepared(c, my_place(c), batch);
+    for (int64_t block = 0; block < c->blocks && task.means != NULL; block++)
+        c->kernels->find_means(&task, my_work(c), batch, block);
+    for (int64_t first = 0; first < a->m; first += TS_FAST_CHUNK)
+        c->kernels->backward_keys(&task, my_work(c), batch, first, chunk_end(a, first), a->dq != NULL);
 }
 
-static void backward_means(const call *c) {
-#pragma omp parallel for schedule(dynamic)
-    for (int64_t item = 0; item < c->a->batches * c->blocks; item++) {
-        const int64_t batch = item / c->blocks;
-        const ts_fast_task task = task_in(c, batch, batch);
-        c->kernels->find_means(&task, my_work(c), batch, item % c->blocks);
-    }
+static void means_block(const void *context, int64_t item) {
+    const call *c = context;
+    const int64_t batch = item / c->blocks;
+    const ts_fast_task task = task_in(c, batch, batch);
+    c->kernels->find_means(&task, my_work(c), batch, item % c->blocks);
 }
 
-/* What keys first .. end-1 add to dq: rows are shared out. */
-static void backward_chunk_rows(const call *c, int64_t first, int64_t end) {
-#pragma omp parallel for schedule(dynamic)
-    for (int64_t item = 0; item < c->a->batches * c->blocks; item++) {
-        const int64_t batch = item / c->blocks;
-        const ts_fast_task task = task_in(c, batch, batch);
-        c->kernels->backward_rows(&task, my_work(c), batch, item % c->blocks, first, end);
-    }
+/* What the keys in hand add to dq of a block of rows. */
+static void rows_block(const void *context, int64_t item) {
+    const call *c = context;
+    const int64_t batch = item / c->blocks;
+    const ts_fast_task task = task_in(c, batch, batch);
+    c->kernels->backward_rows(&task, my_work(c), batch, item % c->blocks, c->first, c->end);
 }
 
-/* dk and dv of keys first .. end-1, which are shared out. */
-static void backward_chunk_keys(const call *c, int64_t first, int64_t end) {
-    enum { PIECE = 128 };
-    const int64_t pieces = (end - first + PIECE - 1) / PIECE;
-#pragma omp parallel for schedule(dynamic)
-    for (int64_t item = 0; item < c->a->batches * pieces; item++) {
-        const int64_t batch = item / pieces, from = first + item % pieces * PIECE;
-        const ts_fast_task task = task_in(c, batch, batch);
-        c->kernels->backward_keys(&task, my_work(c), batch, from, end - from < PIECE ? end : from + PIECE, false);
-    }
+enum { PIECE = 128 };
+
+static int64_t pieces_of(const call *c) {
+    return (c->end - c->first + PIECE - 1) / PIECE;
+}
+
+/* dk and dv of some of the keys in hand. */
+static void keys_piece(const void *context, int64_t item) {
+    const call *c = context;
+    const int64_t batch = item / pieces_of(c), from = c->first + item % pieces_of(c) * PIECE;
+    const ts_fast_task task = task_in(c, batch, batch);
+    c->kernels->backward_keys(&task, my_work(c), batch, from, c->end - from < PIECE ? c->end : from + PIECE, false);
 }
 
 /* With fewer batches than threads rows are shared out, then keys. Chunk by chunk, so that every gradient is added to in
- * the order of backward_by_batches, even if two of them are one array. */
+ * the order of backward_batch, even if two of them are one array. */
 static void backward_by_parts(call *c) {
     const ts_fast_attention *a = c->a;
-#pragma omp parallel for schedule(dynamic)
-    for (int64_t batch = 0; batch < a->batches; batch++) prepared(c, batch, batch);
-    if (finds_means(a)) c->task.means = c->means, backward_means(c);
-    for (int64_t first = 0; first < a->m; first += TS_FAST_CHUNK) {
-        if (a->dq != NULL) backward_chunk_rows(c, first, chunk_end(a, first));
-        if (a->dk != NULL || a->dv != NULL) backward_chunk_keys(c, first, chunk_end(a, first));
+    share(c, a->batches, prepare_batch);
+    if (finds_means(a)) {
+        c->task.means = c->means;
+        share(c, a->batches * c->blocks, means_block);
+    }
+    for (c->first = 0; c->first < a->m; c->first = c->end) {
+        c->end = chunk_end(a, c->first);
+        if (a->dq != NULL) share(c, a->batches * c->blocks, rows_block);
+        if (a->dk != NULL || a->dv != NULL) share(c, a->batches * pieces_of(c), keys_piece);
     }
 }
 
@@ -239,8 +247,10 @@ void ts_fast_attention_backward(const ts_fast_attention *a, void *scratch) {
     ts_fast_attention own = *a;
     if (!rules[a->map].slopes) own.dq = own.dk = NULL;
     call c = call_of(&own, scratch);
-    if (a->batches >= ts_max_threads() || !is_large(a))
-        backward_by_batches(&c);
-    else
+    if (a->batches < c.threads) {
         backward_by_parts(&c);
+        return;
+    }
+    if (finds_means(&own) && a->m > TS_FAST_CHUNK) c.task.means = c.means;
+    share(&c, a->batches, backward_batch);
 }
