@@ -1,4 +1,6 @@
 /* bench_command.c: `tessera bench`: how fast this is, beside others. */
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "bench_profile.h"
@@ -41,12 +43,20 @@ static int run_scaling(const cli_bench_options *o) {
     return cli_flush_stdout();
 }
 
+/* Here, and in the processes that are started from here, peers too. */
+static void use_threads(int64_t threads) {
+    char number[24];
+    cli_set_threads(threads);
+    snprintf(number, sizeof number, "%lld", (long long)threads);
+    if (threads > 0) setenv("OMP_NUM_THREADS", number, 1);
+}
+
 int cli_bench(int n_words, char *const *words) {
     cli_bench_options options;
     if (n_words > 0 && strcmp(words[0], "serve") == 0) return cli_bench_serve(n_words - 1, words + 1);
     int status = cli_bench_read_options(n_words, words, &options);
     if (status != CLI_GO_ON) return status;
-    cli_set_threads(options.threads);
+    use_threads(options.threads);
     if (options.profile) return cli_bench_profile_run(&options);
     if (options.scaling) return run_scaling(&options);
     cli_bench_table table;

@@ -203,17 +203,18 @@ END_TEST
 /* It says what it is asked in `asked`, and takes $1 milliseconds. */
 static void write_answering_python(const char *milliseconds) {
     char lines[512];
-    snprintf(lines, sizeof lines,
-             "echo \"ready fake 1.0 of $3\"; while read word rest; do echo \"$word $rest\" >>asked\n"
-             "if [ $word = memory ]; then echo 100; else echo %s; fi; done",
-             milliseconds);
+    snprintf(
+        lines, sizeof lines,
+        "echo \"ready fake 1.0 of $3 on $OMP_NUM_THREADS\"; while read word rest; do echo \"$word $rest\" >>asked\n"
+        "if [ $word = memory ]; then echo 100; else echo %s; fi; done",
+        milliseconds);
     write_python(lines);
     remove("asked");
 }
 
 START_TEST(peers_that_answer) {
     write_answering_python("12.5");
-    json_t *report = with_python("PATH=\"$PWD/path:$PATH\"", "--only cluster-10 --runs 5");
+    json_t *report = with_python("PATH=\"$PWD/path:$PATH\"", "--only cluster-10 --runs 5 --threads 3");
     const json_t *works = json_object_get(report, "works");
     for (size_t i = 0; i < 2; i++) {
         const json_t *row = json_array_get(works, i), *peers = json_object_get(row, "peers");
@@ -222,7 +223,8 @@ START_TEST(peers_that_answer) {
         for (size_t p = 0; p < 2; p++) {
             const json_t *peer = json_array_get(peers, p);
             ck_assert_str_eq(text_of(peer, "state"), "measured");
-            ck_assert_str_eq(text_of(peer, "version"), p == 0 ? "fake 1.0 of scikit-learn" : "fake 1.0 of faiss");
+            ck_assert_str_eq(text_of(peer, "version"),
+                             p == 0 ? "fake 1.0 of scikit-learn on 3" : "fake 1.0 of faiss on 3");
             ck_assert_double_eq(number(peer, "median_ms"), 12.5);
             ck_assert_double_eq(number(peer, "peak_megabytes"), 100);
             ck_assert_double_eq(number(peer, "multiple_of_data"), 0);
