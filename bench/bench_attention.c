@@ -1,12 +1,12 @@
 /* bench_attention: fast attention against the processor's own limit, in one run.
  *
- *     build/bench/bench_attention [runs [cpu]]        default 9
+ *     build/bench/bench_attention [runs [cpu|wall [map [masked]]]]        default 9 wall softmax
  *
  * First the multiply-adds per second of registers alone, on one thread and on all; then forward and backward passes,
  * with and without dropout, as medians, in useful operations: 4 B n m e forward, 10 B n m e backward. The limit is
  * measured again beside every run, so that a busy machine moves both. TESSERA_ISA=base or avx2 measures narrower
  * registers, OMP_NUM_THREADS fewer threads. With "cpu", for one thread on a machine that others use, time is the
- * process's own. */
+ * process's own. Maps are softmax, sparsemax, hardmax and linear; "masked" puts a mask of ones before them. */
 #define _POSIX_C_SOURCE 200809L
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,9 +17,12 @@
 #include "../autograd/kernels/isa.h"
 #include "../autograd/kernels/parallel.h"
 
-enum { MAX_RUNS = 101, CHAINS = 12 };
+enum { MAX_RUNS = 101, CHAINS = 12, MAPS = 4 };
 
-static bool by_processor;
+static const char *const maps[] = {"softmax", "sparsemax", "hardmax", "linear"}; /* in the order of ts_fast_map */
+
+static bool by_processor, masked;
+static int map;
 
 static double now(void) {
     struct timespec t;
@@ -97,10 +100,11 @@ static ts_real *numbers(int64_t count, uint32_t stream) {
 
 static void measure(int64_t b, int64_t n, int64_t m, int64_t e, double dropout, int runs) {
     ts_fast_attention a = {.batches = b, .n = n, .m = m, .e = e, .f = e, .euclidean = true, .gamma = 0.2};
-    a.dropout = dropout, a.wants_grad = true;
+    a.map = (ts_fast_map)map, a.dropout = dropout, a.wants_grad = true;
     ts_real *q = numbers(b * n * e, 1), *k = numbers(b * m * e, 2), *v = numbers(b * m * e, 3);
-    ts_real *dy = numbers(b * n * e, 4);
-    a.q = q, a.k = k, a.v = v, a.dy = dy, a.y = numbers(b * n * e, 5), a.stats = numbers(2 * b * n, 5);
+    ts_real *dy = numbers(b * n * e, 4), *mask = masked ? numbers(b * n * m, 6) : NULL;
+    for (int64_t i = 0; i < b * n * m && masked; i++) mask[i] = 1;
+    a.q = q, a.k = k, a.v = v, a.dy = dy, a.mask = mask, a.y = numbers(b * n * e, 5), a.stats = numbers(2 * b * n, 5);
     a.dq = numbers(b * n * e, 5), a.dk = numbers(b * m * e, 5), a.dv = numbers(b * m * e, 5);
     void *scratch = aligned_alloc(64, (ts_fast_attention_scratch(&a) + 63) / 64 * 64);
     if (scratch == NULL) exit(1);
@@ -120,7 +124,8 @@ static void measure(int64_t b, int64_t n, int64_t m, int64_t e, double dropout, 
     printf("%3d %5d %5d %4d %8g %10.0f %10.2f %8.0f %6.0f%% %10.2f %8.0f %6.0f%%\n", (int)b, (int)n, (int)m, (int)e,
            dropout, median(all, runs), forward, 4e3 * work / forward, 100 * median(share[0], runs), backward,
            1e4 * work / backward, 100 * median(share[1], runs));
-    free(q), free(k), free(v), free(dy), free(a.y), free(a.stats), free(a.dq), free(a.dk), free(a.dv), free(scratch);
+    free(q), free(k), free(v), free(dy), free(mask), free(a.y), free(a.stats), free(a.dq), free(a.dk), free(a.dv),
+        free(scratch);
 }
 
 int main(int argc, char **argv) {
@@ -128,14 +133,16 @@ int main(int argc, char **argv) {
         {32, 512, 512, 42}, {32, 128, 128, 42}, {32, 512, 512, 10}, {32, 512, 10, 42}, {32, 10, 512, 42}};
     const int runs = argc > 1 ? atoi(argv[1]) : 9;
     by_processor = argc > 2 && strcmp(argv[2], "cpu") == 0;
-    if (runs < 1 || runs > MAX_RUNS) {
-        fprintf(stderr, "usage: bench_attention [runs [cpu]]\n");
+    while (argc > 3 && map < MAPS && strcmp(maps[map], argv[3]) != 0) map++;
+    masked = argc > 4;
+    if (runs < 1 || runs > MAX_RUNS || map == MAPS) {
+        fprintf(stderr, "usage: bench_attention [runs [cpu|wall [map [masked]]]]\n");
         return 2;
     }
     double one[MAX_RUNS], all[MAX_RUNS];
     for (int r = 0; r < runs; r++) one[r] = limit(1), all[r] = limit(ts_max_threads());
-    printf("%s, median of %d runs; limit %.0f GFLOP/s on 1 thread, %.0f on %d\n", ts_isa_name(ts_isa_in_use()), runs,
-           median(one, runs), median(all, runs), ts_max_threads());
+    printf("%s, %s%s, median of %d runs; limit %.0f GFLOP/s on 1 thread, %.0f on %d\n", ts_isa_name(ts_isa_in_use()),
+           maps[map], masked ? " masked" : "", runs, median(one, runs), median(all, runs), ts_max_threads());
     printf("  B     n     m    e  dropout limit now  forward ms  GFLOP/s share backward ms  GFLOP/s  share\n");
     for (size_t s = 0; s < sizeof shapes / sizeof shapes[0]; s++)
         for (int drops = 0; drops < 2; drops++)
