@@ -103,10 +103,26 @@ SIMD_INLINE ts_real vec_sum(vec v) {
 #endif
 }
 
-/* 2^x. NaN stays NaN, -inf and what would be denormal are exactly 0, +inf is NaN; 2^0 is exactly 1. In float the
- * relative error is below 1.5e-7.
- *
- * x = n + f with n whole and |f| <= 1/2; 2 2^f is a polynomial, and 2^(n-1) is made from n in the exponent's place. n
+/* 2^x. NaN stays NaN, -inf and what would be denormal are exactly 0, +inf is that or NaN; 2^0 is exactly 1. In float
+ * the relative error is below 1.5e-7. */
+#if SIMD_BYTES == 64 && !defined(TS_DOUBLE)
+
+/* x = n + f with n = floor(x): 2^f is a polynomial, and instructions of their own find f and multiply by 2^n. */
+SIMD_INLINE vec vec_exp2(vec x) {
+    /* Least largest relative error, 2.1e-9, among those that are exact at 0. */
+    static const float c[] = {
+        1, 0.693147063f, 0.240229309f, 0.0554852784f, 0.00967545249f, 0.00124678388f, 0.000216129396f};
+    enum { TERMS = 7 };
+    const vec f = (vec)_mm512_reduce_ps((__m512)x, _MM_FROUND_TO_NEG_INF);
+    vec p = vec_all(c[TERMS - 1]);
+    for (int k = TERMS - 2; k >= 0; k--) p = p * f + c[k];
+    const __mmask16 normal = _mm512_cmp_ps_mask((__m512)x, _mm512_set1_ps(-126), _CMP_NLT_UQ);
+    return (vec)_mm512_maskz_scalef_ps(normal, (__m512)p, (__m512)x);
+}
+
+#else
+
+/* x = n + f with n whole and |f| <= 1/2; 2 2^f is a polynomial, and 2^(n-1) is made from n in the exponent's place. n
  * and its bits come from one addition: to a number so large that its last bit counts ones. With the spare factor 2 the
  * lowest n gives an exponent field of 0, a plain zero, and the next one already a normal number. */
 SIMD_INLINE vec vec_exp2(vec x) {
@@ -141,6 +157,8 @@ SIMD_INLINE vec vec_exp2(vec x) {
     for (int k = TERMS - 2; k >= 0; k--) p = p * f + c[k];
     return p * (vec)((vec_bits)t << EXPONENT);
 }
+
+#endif
 
 /* ---- transposition ----------------------------------------------------------------------------------------------- */
 
