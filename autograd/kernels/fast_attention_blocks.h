@@ -24,12 +24,12 @@ enum {
     STATISTICS, /* [rows] of the scores, see fast_attention_maps.h */
     SUMS,       /* [rows] of weights, then 1/sum */
     SEARCH,     /* [4,rows] what sparsemax finds its threshold with */
-    DY_LANES,   /* [f,rows] dy kept_share / sum: from here on for backward */
+    DY_LANES,   /* [f,rows] dy kept_share, over sum where slopes depend on it: from here on for backward */
     SLOPES,     /* [keys,rows] dP, then dS */
-    MEANS,      /* [rows] what is taken off dP, over sum */
+    MEANS,      /* [rows] what is taken off dP, over sum as that is */
     SLOPE_SUMS, /* [rows] of whole scores: sum_j dS_ij */
     Q_ROWS,     /* [rows,k_width] grad_scale (q - c), and 1 when euclidean */
-    DY_ROWS,    /* [rows,v_width] as DY_LANES */
+    DY_ROWS,    /* [rows,v_width] dy kept_share / sum */
     DK,         /* [keys,k_width] of a chunk */
     DV,         /* [keys,v_width] */
     BUFFERS
@@ -133,8 +133,10 @@ static void to_lanes(const ts_fast_attention *a, const block *b, const ts_real *
 SIMD_INLINE void from_lanes(const ts_fast_attention *a, const block *b, const ts_real *lanes, int64_t cols, ts_real *x,
                             const bool add, ts_real factor) {
     x += (b->batch * a->n + b->first) * cols;
-    for (int64_t r = 0; r < b->rows; r += 4)
-        transpose(lanes + r, b->width, cols, b->rows - r < 4 ? b->rows - r : 4, x + r * cols, cols, add, factor);
+    for (int64_t r = 0; r < b->rows; r += 4) {
+        const int64_t at = !add && r + 4 > b->rows && b->rows >= 4 ? b->rows - 4 : r;
+        transpose(lanes + at, b->width, cols, least(b->rows - at, 4), x + at * cols, cols, add, factor);
+    }
 }
 
 static void pack_queries(const ts_fast_task *task, const block *b, const workspace *w) {

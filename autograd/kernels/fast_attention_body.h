@@ -71,8 +71,8 @@ typedef struct wanted {
     bool dq, dk, dv;
 } wanted;
 
-/* Statistics, means and dy of the block. With 1/sum in dy and the means, weights need no division. Rows without weights
- * take no part, whatever their dy is. */
+/* Statistics, means and dy of the block. With 1/sum in dy and the means, weights and slopes need no division; slopes
+ * that do not depend on the sum get 1 in its place. Rows without weights take no part, whatever their dy is. */
 static void pack_upstream(const ts_fast_task *task, const block *b, const workspace *w) {
     const ts_fast_attention *a = task->a;
     const int64_t at = b->batch * a->n + b->first, width = whole_vectors(a->f);
@@ -87,11 +87,12 @@ static void pack_upstream(const ts_fast_task *task, const block *b, const worksp
     for (int64_t v = 0; v < b->vecs * LANES; v += LANES) {
         const vec over_sum = vec_load(inverse + v);
         const vec_int has_weights = over_sum != (vec){0};
+        const vec factor = row_maps[a->map].find_means == NULL ? over_sum : over_sum - over_sum + 1; /* NaN stays NaN */
         vec mean = {0};
         for (int64_t c = v; c < a->f * b->width; c += b->width) {
             const vec x = vec_where(has_weights, vec_load(dy + c));
             mean += x * vec_load(y + c);
-            vec_store(dy + c, x * (over_sum * task->kept_share));
+            vec_store(dy + c, x * (factor * task->kept_share));
         }
         vec_store(w->buffer[MEANS] + v, mean * over_sum);
     }
@@ -117,11 +118,11 @@ static void pack_query_rows(const ts_fast_task *task, const block *b, const work
     }
 }
 
-/* What a tile adds to dk and dv, in which it has place `in_chunk`. */
+/* What a tile adds to dk and dv, in which it has place `in_chunk`; the first block writes them. */
 static void backward_tile_keys(const ts_fast_task *task, const block *b, const workspace *w, const key_tile *t,
                                int64_t in_chunk, wanted want) {
     const int64_t q_width = k_width(task->a), dy_width = whole_vectors(task->a->f);
-    product p = {.rows = t->keys, .depth = b->rows, .a_row = b->width, .a_step = 1, .add = true};
+    product p = {.rows = t->keys, .depth = b->rows, .a_row = b->width, .a_step = 1, .add = b->first > 0};
     if (want.dk) {
         p.a = t->slopes, p.b = w->buffer[Q_ROWS], p.c = w->buffer[DK] + in_chunk * q_width;
         p.vecs = q_width / LANES, p.b_step = p.c_step = q_width;
@@ -220,8 +221,6 @@ static void backward_keys(const ts_fast_task *task, ts_real *work, int64_t batch
     const workspace w = workspace_of(a, work);
     const wanted want = {.dq = rows_too, .dk = a->dk != NULL, .dv = a->dv != NULL};
     if (!want.dq && !want.dk && !want.dv) return;
-    if (want.dk) memset(w.buffer[DK], 0, (size_t)((end - first) * k_width(a)) * sizeof(ts_real));
-    if (want.dv) memset(w.buffer[DV], 0, (size_t)((end - first) * whole_vectors(a->f)) * sizeof(ts_real));
     for (int64_t index = 0; index < ts_fast_blocks(&KERNELS, a->n); index++)
         backward_block(task, &w, batch, index, first, end, want);
     backward_end(task, &w, batch, first, end);

@@ -33,7 +33,7 @@ typedef struct ts_fast_kernels {
     int64_t (*work)(const ts_fast_attention *a); /* ts_reals of one thread's workspace, a multiple of 64 bytes */
     void (*prepare)(const ts_fast_task *task, int64_t batch); /* centre, centred, bias, own_values */
     void (*forward)(const ts_fast_task *task, ts_real *work, int64_t batch, int64_t block);
-    /* The mean of dP over a row's support, over its sum of weights: sparsemax only. */
+    /* The mean of dP over a row's support: sparsemax only. */
     void (*find_means)(const ts_fast_task *task, ts_real *work, int64_t batch, int64_t block);
     /* dk and dv of keys first .. end-1, a whole batch's rows; with rows_too what those keys add to dq as well. */
     void (*backward_keys)(const ts_fast_task *task, ts_real *work, int64_t batch, int64_t first, int64_t end,

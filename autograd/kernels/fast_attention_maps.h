@@ -77,7 +77,7 @@ typedef struct row_map {
     /* Statistics of a block's rows from all keys; NULL: they come with the weights, tile by tile. */
     void (*find)(const ts_fast_task *task, const block *b, const workspace *w);
     void (*weigh)(const ts_fast_task *task, const block *b, const workspace *w, const key_tile *t);
-    /* What is taken off dP, from all keys; NULL: dy.y. */
+    /* What is taken off dP, from all keys, under a map whose slopes do not depend on the sum of weights; NULL: dy.y. */
     void (*find_means)(const ts_fast_task *task, const block *b, const workspace *w, bool keep);
     void (*slopes)(const ts_fast_task *task, const block *b, const workspace *w, const key_tile *t, bool slopes);
 } row_map;

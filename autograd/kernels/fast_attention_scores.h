@@ -72,7 +72,7 @@ static vec largest(const ts_real *s, int64_t step, int64_t keys, vec start) {
     return vec_max(vec_max(m0, m1), vec_max(m2, m3));
 }
 
-/* dP of the tile, over the row's sum of weights. */
+/* dP of the tile, over the row's sum of weights where slopes depend on that. */
 static void upstream(const ts_fast_task *task, const block *b, const workspace *w, const key_tile *t) {
     const int64_t f = task->a->f;
     multiply(&(product){.rows = t->keys,
