@@ -1,4 +1,5 @@
-/* row_distance.h: the squared distance of two rows, where its last bit decides nothing between two ways of computing. */
+/* row_distance.h: the squared distance of two rows, where its last bit decides nothing between two ways of computing.
+ */
 #ifndef TS_ROW_DISTANCE_H
 #define TS_ROW_DISTANCE_H
 
