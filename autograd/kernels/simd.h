@@ -226,87 +226,6 @@ SIMD_INLINE void transpose_four(const ts_real *x, int64_t x_step, ts_real *y, in
     }
 }
 
-#if SIMD_BYTES == 64 || (SIMD_BYTES == 32 && !defined(TS_DOUBLE)) /* a vector is several quads */
-
-/* QUAD_PICK in every quad of two vectors. */
-#define PICK(i, q) (4 * (q) + ((i) < 4 ? (i) : (i)-4 + LANES))
-#define PICKS(a, b, c, d, q) PICK(a, q), PICK(b, q), PICK(c, q), PICK(d, q)
-#if SIMD_BYTES == 64 && !defined(TS_DOUBLE)
-#define ALL_PICKS(a, b, c, d) PICKS(a, b, c, d, 0), PICKS(a, b, c, d, 1), PICKS(a, b, c, d, 2), PICKS(a, b, c, d, 3)
-#else
-#define ALL_PICKS(a, b, c, d) PICKS(a, b, c, d, 0), PICKS(a, b, c, d, 1)
-#endif
-#if defined(__clang__) || __GNUC__ >= 12
-#define VEC_PICK(x, y, a, b, c, d) __builtin_shufflevector(x, y, ALL_PICKS(a, b, c, d))
-#else
-#define VEC_PICK(x, y, a, b, c, d) __builtin_shuffle(x, y, (vec_int){ALL_PICKS(a, b, c, d)})
-#endif
-
-/* The quads at x, x + step and so on. */
-SIMD_INLINE vec vec_of_quads(const ts_real *x, int64_t step) {
-#if defined(TS_DOUBLE)
-    return (vec)_mm512_insertf64x4(_mm512_castpd256_pd512(_mm256_loadu_pd(x)), _mm256_loadu_pd(x + step), 1);
-#elif SIMD_BYTES == 64
-    __m512 v = _mm512_castps128_ps512(_mm_loadu_ps(x));
-    v = _mm512_insertf32x4(v, _mm_loadu_ps(x + step), 1);
-    v = _mm512_insertf32x4(v, _mm_loadu_ps(x + 2 * step), 2);
-    return (vec)_mm512_insertf32x4(v, _mm_loadu_ps(x + 3 * step), 3);
-#else
-    return (vec)_mm256_insertf128_ps(_mm256_castps128_ps256(_mm_loadu_ps(x)), _mm_loadu_ps(x + step), 1);
-#endif
-}
-
-/* As transpose_four, of LANES rows by four columns: row 4 q + i is quad q of r[i]. */
-SIMD_INLINE void transpose_lanes(const ts_real *x, int64_t x_step, ts_real *y, int64_t y_step, bool add,
-                                 ts_real factor) {
-    vec r[4];
-    for (int i = 0; i < 4; i++) r[i] = vec_of_quads(x + i * x_step, 4 * x_step);
-    const vec low0 = VEC_PICK(r[0], r[1], 0, 4, 1, 5), low1 = VEC_PICK(r[2], r[3], 0, 4, 1, 5);
-    const vec high0 = VEC_PICK(r[0], r[1], 2, 6, 3, 7), high1 = VEC_PICK(r[2], r[3], 2, 6, 3, 7);
-    r[0] = VEC_PICK(low0, low1, 0, 1, 4, 5), r[1] = VEC_PICK(low0, low1, 2, 3, 6, 7);
-    r[2] = VEC_PICK(high0, high1, 0, 1, 4, 5), r[3] = VEC_PICK(high0, high1, 2, 3, 6, 7);
-    for (int i = 0; i < 4; i++) vec_store(y + i * y_step, add ? vec_load(y + i * y_step) + factor * r[i] : r[i]);
-}
-
-#else
-#define transpose_lanes transpose_four /* a vector is a quad at most */
-#endif
-
-/* The same of `height` rows, 4 or LANES, and any number of columns. `height` and `add` are constants. */
-SIMD_INLINE void transpose_strip(const ts_real *x, int64_t x_step, const int height, int64_t cols, ts_real *y,
-                                 int64_t y_step, const bool add, ts_real factor) {
-    int64_t c = 0;
-    while (c + 4 <= cols) {
-        if (height == 4)
-            transpose_four(x + c, x_step, y + c * y_step, y_step, add, factor);
-        else
-            transpose_lanes(x + c, x_step, y + c * y_step, y_step, add, factor);
-        c += 4;
-        if (!add && c < cols && c + 4 > cols) c = cols - 4; /* what is left over goes with some columns again */
-    }
-    for (; c < cols; c++)
-        for (int64_t i = 0; i < height; i++)
-            y[c * y_step + i] = add ? y[c * y_step + i] + factor * x[i * x_step + c] : x[i * x_step + c];
-}
-
-/* The same of any number of rows and columns; x and y do not overlap. `add` is a constant. */
-SIMD_INLINE void transpose(const ts_real *x, int64_t x_step, int64_t rows, int64_t cols, ts_real *y, int64_t y_step,
-                           const bool add, ts_real factor) {
-    enum { HEIGHT = LANES > 4 ? LANES : 4 };
-    int64_t r = 0;
-    while (r + HEIGHT <= rows) {
-        transpose_strip(x + r * x_step, x_step, HEIGHT, cols, y + r, y_step, add, factor);
-        r += HEIGHT;
-        if (!add && r < rows && r + HEIGHT > rows) r = rows - HEIGHT;
-    }
-    for (; r + 4 <= rows; r += 4) transpose_strip(x + r * x_step, x_step, 4, cols, y + r, y_step, add, factor);
-    for (; r < rows; r++)
-        for (int64_t c = 0; c < cols; c++)
-            y[c * y_step + r] = add ? y[c * y_step + r] + factor * x[r * x_step + c] : x[r * x_step + c];
-}
-
-/* ---- LANES rows by four columns in registers --------------------------------------------------------------------- */
-
 #ifdef TS_DOUBLE
 #define SIMD_QUADS (SIMD_BYTES / 32)
 #else
@@ -359,5 +278,51 @@ SIMD_INLINE void load_columns(const ts_real *x, int64_t x_step, vec column[4]) {
     column[3] = VEC_PICK(high0, high1, 2, 3, LANES + 2, LANES + 3);
 }
 #endif
+
+#if SIMD_QUADS > 1
+/* As transpose_four, of LANES rows by four columns. */
+SIMD_INLINE void transpose_lanes(const ts_real *x, int64_t x_step, ts_real *y, int64_t y_step, bool add,
+                                 ts_real factor) {
+    vec column[4];
+    load_columns(x, x_step, column);
+    for (int i = 0; i < 4; i++)
+        vec_store(y + i * y_step, add ? vec_load(y + i * y_step) + factor * column[i] : column[i]);
+}
+#else
+#define transpose_lanes transpose_four /* a vector is a quad at most */
+#endif
+
+/* The same of `height` rows, 4 or LANES, and any number of columns. `height` and `add` are constants. */
+SIMD_INLINE void transpose_strip(const ts_real *x, int64_t x_step, const int height, int64_t cols, ts_real *y,
+                                 int64_t y_step, const bool add, ts_real factor) {
+    int64_t c = 0;
+    while (c + 4 <= cols) {
+        if (height == 4)
+            transpose_four(x + c, x_step, y + c * y_step, y_step, add, factor);
+        else
+            transpose_lanes(x + c, x_step, y + c * y_step, y_step, add, factor);
+        c += 4;
+        if (!add && c < cols && c + 4 > cols) c = cols - 4; /* what is left over goes with some columns again */
+    }
+    for (; c < cols; c++)
+        for (int64_t i = 0; i < height; i++)
+            y[c * y_step + i] = add ? y[c * y_step + i] + factor * x[i * x_step + c] : x[i * x_step + c];
+}
+
+/* The same of any number of rows and columns; x and y do not overlap. `add` is a constant. */
+SIMD_INLINE void transpose(const ts_real *x, int64_t x_step, int64_t rows, int64_t cols, ts_real *y, int64_t y_step,
+                           const bool add, ts_real factor) {
+    enum { HEIGHT = LANES > 4 ? LANES : 4 };
+    int64_t r = 0;
+    while (r + HEIGHT <= rows) {
+        transpose_strip(x + r * x_step, x_step, HEIGHT, cols, y + r, y_step, add, factor);
+        r += HEIGHT;
+        if (!add && r < rows && r + HEIGHT > rows) r = rows - HEIGHT;
+    }
+    for (; r + 4 <= rows; r += 4) transpose_strip(x + r * x_step, x_step, 4, cols, y + r, y_step, add, factor);
+    for (; r < rows; r++)
+        for (int64_t c = 0; c < cols; c++)
+            y[c * y_step + r] = add ? y[c * y_step + r] + factor * x[r * x_step + c] : x[r * x_step + c];
+}
 
 #endif
