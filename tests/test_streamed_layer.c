@@ -439,33 +439,34 @@ static void shares_matches(ts_definition *d) {
     d->cross_centers.simplex.map = &ts_hardmax_map;
 }
 
+static const struct {
+    const char *what;
+    change *apply;
+} changes[] = {{"soft", soft},
+
+               {"weak", weak},
+               {"strong", strong},
+               {"part", part},
+               {"doubled query", doubled_query},
+               {"halved code", halved_code},
+               {"data too", data_too},
+               {"drops points", drops_points},
+               {"drops centres", drops_centers},
+               {"own code", own_code},
+               {"keeps code", keeps_code},
+               {"relaxes", relaxes},
+               {"looks at itself", looks_at_itself},
+               {"scaled linear", scaled_linear},
+               {"softmax codes", softmax_codes},
+               {"first match", first_match},
+
+               {"feed-forward", feeds_forward},
+               {"medoids", has_medoids},
+               {"trims", does_trim},
+               {"learned", learned},
+               {"shares matches", shares_matches}};
+
 START_TEST(other_structures_do_not_fit) {
-    static const struct {
-        const char *what;
-        change *apply;
-    } changes[] = {{"soft", soft},
-
-                   {"weak", weak},
-                   {"strong", strong},
-                   {"part", part},
-                   {"doubled query", doubled_query},
-                   {"halved code", halved_code},
-                   {"data too", data_too},
-                   {"drops points", drops_points},
-                   {"drops centres", drops_centers},
-                   {"own code", own_code},
-                   {"keeps code", keeps_code},
-                   {"relaxes", relaxes},
-                   {"looks at itself", looks_at_itself},
-                   {"scaled linear", scaled_linear},
-                   {"softmax codes", softmax_codes},
-                   {"first match", first_match},
-
-                   {"feed-forward", feeds_forward},
-                   {"medoids", has_medoids},
-                   {"trims", does_trim},
-                   {"learned", learned},
-                   {"shares matches", shares_matches}};
     for (int i = 0; i < (int)ROWS(changes); i++) {
         ts_definition d = definition_of(0);
         changes[i].apply(&d);
