@@ -47,7 +47,7 @@ static void forward(const ts_fast_task *task, ts_real *work, int64_t batch, int6
     for (int64_t r = 0; r < b.width; r++) w.buffer[STATISTICS][r] = SIMD_LOWEST, w.buffer[SUMS][r] = 0;
     if (map->find != NULL) map->find(task, &b, &w);
     for (int64_t first = 0; first < a->m; first += TILE_KEYS) {
-        const key_tile t = tile_at(&b, &w, first, a->m, kept);
+        const key_tile t = tile_at(&b, &w, first, a->m, kept, false);
         if (!kept) score(task, &b, &w, &t);
         map->weigh(task, &b, &w, &t);
         multiply(&(product){.rows = a->f,
@@ -191,7 +191,7 @@ static void backward_block(const ts_fast_task *task, const workspace *w, int64_t
     if (want.dq) memset(w->buffer[SUM_LANES], 0, (size_t)(a->e * b.width) * sizeof(ts_real));
     if (want.dq) memset(w->buffer[SLOPE_SUMS], 0, (size_t)b.width * sizeof(ts_real));
     for (int64_t j = first; j < end; j += TILE_KEYS) {
-        const key_tile t = tile_at(&b, w, j, end, kept);
+        const key_tile t = tile_at(&b, w, j, end, kept, kept);
         if (!kept) score(task, &b, w, &t);
         if (!kept && slopes) upstream(task, &b, w, &t);
         row_maps[a->map].slopes(task, &b, w, &t, slopes);

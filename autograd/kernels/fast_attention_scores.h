@@ -11,13 +11,13 @@ typedef struct key_tile {
     ts_real *scores, *slopes; /* [keys,rows] */
 } key_tile;
 
-/* The tile from key `first` on, of keys that end before `end`; `kept`: with arrays of its own. */
-static key_tile tile_at(const block *b, const workspace *w, int64_t first, int64_t end, bool kept) {
-    const int64_t at = kept ? first * b->width : 0;
+/* The tile from key `first` on, of keys that end before `end`; those whose scores, or slopes, are kept have places of
+ * their own for them. */
+static key_tile tile_at(const block *b, const workspace *w, int64_t first, int64_t end, bool scores, bool slopes) {
     return (key_tile){.first = first,
                       .keys = least(end - first, TILE_KEYS),
-                      .scores = w->buffer[SCORES] + at,
-                      .slopes = w->buffer[SLOPES] + at};
+                      .scores = w->buffer[SCORES] + (scores ? first * b->width : 0),
+                      .slopes = w->buffer[SLOPES] + (slopes ? first * b->width : 0)};
 }
 
 /* Excluded keys get scores of -inf, and with them weights of 0, whatever they are. */

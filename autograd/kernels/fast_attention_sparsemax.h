@@ -132,13 +132,13 @@ static void sparsemax_find(const ts_fast_task *task, const block *b, const works
         vec_store(line(b, w, COUNT, v), (vec){0});
     }
     for (int64_t first = 0; first < a->m; first += TILE_KEYS) {
-        const key_tile t = tile_at(b, w, first, a->m, kept);
+        const key_tile t = tile_at(b, w, first, a->m, kept, false);
         score(task, b, w, &t);
         first_look(b, w, &t);
     }
     do {
         for (int64_t first = 0; first < a->m; first += TILE_KEYS) {
-            const key_tile t = tile_at(b, w, first, a->m, kept);
+            const key_tile t = tile_at(b, w, first, a->m, kept, false);
             if (!kept) score(task, b, w, &t);
             look(b, w, &t, moving);
         }
@@ -171,7 +171,7 @@ static void sparsemax_find_means(const ts_fast_task *task, const block *b, const
     memset(line(b, w, TOTAL, 0), 0, (size_t)b->width * sizeof(ts_real));
     memset(line(b, w, COUNT, 0), 0, (size_t)b->width * sizeof(ts_real));
     for (int64_t first = 0; first < a->m; first += TILE_KEYS) {
-        const key_tile t = tile_at(b, w, first, a->m, keep);
+        const key_tile t = tile_at(b, w, first, a->m, keep, keep);
         score(task, b, w, &t);
         upstream(task, b, w, &t);
         for (int64_t v = 0; v < b->vecs; v++)
