@@ -18,7 +18,7 @@
 
 extern char **environ;
 
-static const double MOST_SECONDS = 900; /* of waiting for an answer */
+static const double PATIENCE = 900; /* seconds that another's program has for an answer; ours has all it needs */
 
 /* ---- beginning and end ------------------------------------------------------------------------------------------- */
 
@@ -80,7 +80,7 @@ static bool receive(cli_bench_child *child) {
         struct pollfd pollfd = {.fd = child->socket, .events = POLLIN};
         char byte;
         const int ready = poll(&pollfd, 1, 1000);
-        if (ready == 0 && cli_seconds() - began > MOST_SECONDS) return fail(child, "no answer");
+        if (ready == 0 && cli_seconds() - began > child->patience) return fail(child, "no answer");
         if (ready == 0 || (ready < 0 && errno == EINTR)) continue;
         if (ready < 0 || recv(child->socket, &byte, 1, 0) != 1) return fail(child, "ended");
         if (byte == '\n') break;
@@ -102,14 +102,14 @@ bool cli_bench_ask(cli_bench_child *child, const char *question, double *answer)
     return false;
 }
 
-bool cli_bench_start(cli_bench_child *child, char *const *words, bool quiet) {
+bool cli_bench_start(cli_bench_child *child, char *const *words, bool other) {
     int ends[2];
-    *child = (cli_bench_child){.pid = 0};
+    *child = (cli_bench_child){.patience = other ? PATIENCE : INFINITY};
     if (socketpair(AF_UNIX, SOCK_STREAM, 0, ends) != 0) return fail(child, strerror(errno));
     child->socket = ends[0];
     fcntl(ends[0], F_SETFD, FD_CLOEXEC);
     fcntl(ends[1], F_SETFD, FD_CLOEXEC);
-    const bool started = spawn(child, words, ends[1], quiet);
+    const bool started = spawn(child, words, ends[1], other);
     close(ends[1]);
     if (!started) {
         close(ends[0]);

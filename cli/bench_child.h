@@ -11,13 +11,15 @@ enum { CLI_BENCH_REASON = 200 };
 typedef struct cli_bench_child {
     pid_t pid;
     int socket;                  /* its standard input and output */
+    double patience;             /* seconds that it may take for an answer */
     bool failed;                 /* and text says why */
     char text[CLI_BENCH_REASON]; /* the last line it wrote, without "ready" or "error" */
 } cli_bench_child;
 
 /* Starts words[0], found in PATH, and waits for its "ready". false, with nothing left of it, when it never says that.
- * `quiet`: what it writes to standard error is dropped. */
-bool cli_bench_start(cli_bench_child *child, char *const *words, bool quiet);
+ * `other`, a program that is not ours: what it writes to standard error is dropped, and one that does not answer for a
+ * quarter of an hour has failed. */
+bool cli_bench_start(cli_bench_child *child, char *const *words, bool other);
 
 /* This program, as `tessera bench serve THREADS`; 0: as OpenMP chooses. */
 bool cli_bench_start_self(cli_bench_child *child, int64_t threads);
