@@ -116,11 +116,12 @@ typedef struct ts_attention_spec {
  * zeros and no gradient. The mask has no gradient. Scores, weights and sums are taken in double and rounded once.
  * Nothing is saved: the backward pass computes the scores again. Workspace: a strip of score rows a thread.
  *
- * spec->fast, for training: with the softmax and no mask, all is computed in ts_real, tile by tile, twenty to forty
- * times as fast; other maps, masks, dropout 1 and gamma beyond 1e-18 .. 1e18 are computed as without it. A score is
- * then off by a few eps gamma r^2, r the largest distance of a query or key from the mean key (a few eps gamma |q| |k|
- * for dot products); dropout has draws of its own; two numbers a row are saved; the workspace is linear in n and m.
- * Results differ in the last digits between processors. More in kernels/fast_attention.h. */
+ * spec->fast, for training: with softmax, sparsemax, hardmax and linear weights all is computed in ts_real, tile by
+ * tile, up to forty times as fast; other maps, dropout 1 and gamma beyond 1e-18 .. 1e18 are computed as without it. A
+ * score is then off by a few eps gamma r^2, r the largest distance of a query or key from the mean key (a few eps gamma
+ * |q| |k| for dot products), and hardmax takes the maximisers of such scores; dropout has draws of its own; two numbers
+ * a row are saved; the workspace is linear in n and m. Results differ in the last digits between processors. More in
+ * kernels/fast_attention.h. */
 ts_tensor *ts_attention(ts_tape *tape, ts_tensor *q, ts_tensor *k, ts_tensor *v, ts_tensor *mask,
                         const ts_attention_spec *spec);
 /* q [..,n,e], k [..,m,e] -> [..,n,m]: the weights P that ts_attention takes its averages with, same random draws and

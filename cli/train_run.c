@@ -152,7 +152,7 @@ static void write_script(FILE *script, const cli_training *run, const ts_trainer
     fputs("EOD\nset encoding utf8\n"
           "set terminal svg size 960,540 fixed font 'sans,15' background '#ffffff' name 'tessera' noenhanced\n"
           "set border 3 lw 1 lc rgb '#666666'\nset tics nomirror out scale 0.6 textcolor rgb '#444444'\n"
-          "set grid back lw 0.7 lt 1 lc rgb '#e6e6e6'\nset lmargin 10\nset rmargin 10\nset tmargin 5\nset bmargin 4\n",
+          "set grid back lw 0.7 lt 1 lc rgb '#e6e6e6'\nset lmargin 10\nset rmargin 13\nset tmargin 5\nset bmargin 4\n",
           script);
     fprintf(script,
             "set label 1 'one %s layer, N %lld, D %lld, K %lld: best %s after step %lld' at graph 0, graph 1 offset 0, "

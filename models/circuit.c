@@ -21,22 +21,9 @@ static ts_status check_problem(const ts_problem *p, ts_error *error) {
     return TS_OK;
 }
 
-/* A streamed layer where it computes the same. */
-static ts_status choose_layer(ts_circuit *c, const ts_definition *definition, ts_error *error) {
-    const ts_problem *p = &c->problem;
-    if (p->op_by_op || !ts_streamed_layer_fits(definition, p->d, p->k)) return TS_OK;
-    const ts_extent points = ts_extent_of(p->n, p->d, p->d, p->points),
-                    centers = ts_extent_of(p->k, p->d, p->d, p->centers);
-    if (!ts_streamed_layer_reaches(points.reach) || !ts_streamed_layer_reaches(centers.reach)) return TS_OK;
-    c->widest = points.widest;
-    c->streamed = ts_streamed_layer_create(definition, p->n, p->d, p->k, p->points, error);
-    return c->streamed != NULL ? TS_OK : error->status;
-}
-
 static bool take_memory(ts_circuit *c) {
     const size_t n = (size_t)c->problem.n, k = (size_t)c->problem.k, d = (size_t)c->problem.d, e = (size_t)c->model.e;
     c->tape = ts_tape_create(TS_INFER);
-    c->points = c->streamed ? NULL : malloc(n * e * sizeof *c->points);
     c->tokens = malloc(k * e * sizeof *c->tokens);
     c->occupied = malloc(k * sizeof *c->occupied);
     c->lost = calloc(k, sizeof *c->lost);
@@ -44,8 +31,8 @@ static bool take_memory(ts_circuit *c) {
     c->state.medoids = c->medoids ? malloc(k * sizeof *c->state.medoids) : NULL;
     c->state.centers = malloc(k * d * sizeof *c->state.centers);
     c->state.labels = calloc(n, sizeof *c->state.labels);
-    return c->tape && (c->points || c->streamed) && c->tokens && c->occupied && c->lost && c->best_medoids &&
-           c->state.centers && c->state.labels && (!c->medoids || c->state.medoids);
+    return c->tape && c->tokens && c->occupied && c->lost && c->best_medoids && c->state.centers && c->state.labels &&
+           (!c->medoids || c->state.medoids);
 }
 
 static ts_status tape_failure(const ts_circuit *c, ts_error *error) {
@@ -60,22 +47,26 @@ static double norm_length(const ts_transformer *model, const ts_real *token) {
     return sqrt(sum);
 }
 
-/* Sends freshly embedded tokens through the norm, in blocks of rows. */
-static ts_status enter(ts_circuit *c, int64_t rows, ts_real *tokens, const char *what, ts_error *error) {
+/* Embeds rows and sends them through the norm, in blocks. Of each token the first `width` numbers go to `out`. */
+static ts_status enter(ts_circuit *c, int64_t rows, const ts_real *data, const ts_real *codes, int64_t width,
+                       ts_real *out, const char *what, ts_error *error) {
     enum { BLOCK = 16384 };
-    const int64_t e = c->model.e;
-    if (!c->model.has_norm) return TS_OK;
+    const ts_transformer *m = &c->model;
     for (int64_t first = 0; first < rows; first += BLOCK) {
         const int64_t count = rows - first < BLOCK ? rows - first : BLOCK;
         ts_tape_reset(c->tape);
-        ts_tensor *in = ts_borrow(c->tape, TS_SHAPE(count, e), tokens + first * e);
-        const ts_tensor *out = ts_transformer_enter(&c->model, c->tape, in);
+        ts_tensor *tokens = ts_constant(c->tape, TS_SHAPE(count, m->e), NULL);
         if (ts_tape_status(c->tape) != TS_OK) return tape_failure(c, error);
-        for (int64_t i = 0; i < count; i++)
-            if (!(norm_length(&c->model, out->data + i * e) > 0))
+        ts_transformer_embed(m, count, data + first * m->d, codes == NULL ? NULL : codes + first * m->c, tokens->data);
+        tokens = ts_transformer_enter(m, c->tape, tokens);
+        if (ts_tape_status(c->tape) != TS_OK) return tape_failure(c, error);
+        for (int64_t i = 0; i < count; i++) {
+            const ts_real *token = tokens->data + i * m->e;
+            if (m->has_norm && !(norm_length(m, token) > 0))
                 return ts_error_set(error, TS_ERROR_VALUE, "%s %lld is zero: it has no direction", what,
                                     (long long)(first + i) + 1);
-        memcpy(tokens + first * e, out->data, (size_t)(count * e) * sizeof *tokens);
+            memcpy(out + (first + i) * width, token, (size_t)width * sizeof *out);
+        }
     }
     return TS_OK;
 }
@@ -94,28 +85,63 @@ static double same_weight(const ts_circuit *c) {
     return fmin(SAME_WEIGHT + 8 * EPS * c->model.cross_points.spec.gamma * norm, MOST_SAME_WEIGHT);
 }
 
-/* The tokens of the points, unless the layer is streamed. */
-static ts_status embed_points(ts_circuit *c, ts_error *error) {
+static ts_status out_of_memory(ts_error *error) {
+    return ts_error_set(error, TS_ERROR_MEMORY, "out of memory for a circuit");
+}
+
+/* The rows that a streamed layer would read: the caller's, or what the norm makes of them. */
+static ts_status find_rows(ts_circuit *c, ts_error *error) {
     const ts_problem *p = &c->problem;
     c->data = p->points;
     c->data_step = p->d;
-    c->same_weight = SAME_WEIGHT;
-    if (c->streamed) return TS_OK;
-    ts_transformer_embed(&c->model, p->n, p->points, NULL, c->points);
-    if (enter(c, p->n, c->points, "row", error) != TS_OK) return error->status;
+    if (!c->model.has_norm) return TS_OK;
+    c->points = malloc((size_t)(p->n * p->d) * sizeof *c->points);
     c->data = c->points;
-    c->data_step = c->model.e;
-    c->same_weight = same_weight(c);
-    c->widest = ts_extent_of(p->n, p->d, c->model.e, c->points).widest;
+    if (c->points == NULL) return out_of_memory(error);
+    return enter(c, p->n, p->points, NULL, p->d, c->points, "row", error);
+}
+
+/* A streamed layer where it computes the same. */
+static ts_status choose_layer(ts_circuit *c, const ts_definition *definition, ts_error *error) {
+    const ts_problem *p = &c->problem;
+    if (p->op_by_op || !ts_streamed_layer_fits(definition, p->d, p->k)) return TS_OK;
+    if (find_rows(c, error) != TS_OK) return error->status;
+    const ts_extent points = ts_extent_of(p->n, p->d, p->d, c->data),
+                    centers = ts_extent_of(p->k, p->d, p->d, p->centers);
+    c->widest = points.widest;
+    if (ts_streamed_layer_reaches(points.reach) && ts_streamed_layer_reaches(centers.reach)) {
+        c->streamed = ts_streamed_layer_create(definition, p->n, p->d, p->k, c->data, error);
+        return c->streamed != NULL ? TS_OK : error->status;
+    }
+    free(c->points);
+    c->points = NULL;
     return TS_OK;
 }
 
-static ts_status fill(ts_circuit *c, ts_error *error) {
+/* The tokens of the points. */
+static ts_status embed_points(ts_circuit *c, ts_error *error) {
     const ts_problem *p = &c->problem;
-    ts_transformer_embed(&c->model, p->k, p->centers, c->model.book, c->tokens);
+    const int64_t e = c->model.e;
+    c->points = malloc((size_t)(p->n * e) * sizeof *c->points);
+    c->data = c->points;
+    c->data_step = e;
+    if (c->points == NULL) return out_of_memory(error);
+    if (!c->model.has_norm)
+        ts_transformer_embed(&c->model, p->n, p->points, NULL, c->points);
+    else if (enter(c, p->n, p->points, NULL, e, c->points, "row", error) != TS_OK)
+        return error->status;
+    c->same_weight = same_weight(c);
+    c->widest = ts_extent_of(p->n, p->d, e, c->points).widest;
+    return TS_OK;
+}
+
+static ts_status fill(ts_circuit *c, const ts_definition *definition, ts_error *error) {
+    const ts_problem *p = &c->problem;
+    if (choose_layer(c, definition, error) != TS_OK) return error->status;
+    if (c->streamed == NULL && embed_points(c, error) != TS_OK) return error->status;
+    if (enter(c, p->k, p->centers, c->model.book, c->model.e, c->tokens, "initial centre", error) != TS_OK)
+        return error->status;
     c->problem.centers = NULL; /* copied, the caller's may go */
-    if (embed_points(c, error) != TS_OK) return error->status;
-    if (enter(c, p->k, c->tokens, "initial centre", error) != TS_OK) return error->status;
     if (c->medoids && ts_circuit_snap_medoids(c, error) != TS_OK) return error->status;
     read_centers(c);
     return TS_OK;
@@ -134,7 +160,7 @@ ts_circuit *ts_circuit_create(const ts_definition *definition, const ts_problem 
     }
     ts_circuit *c = calloc(1, sizeof *c);
     if (c == NULL) {
-        ts_error_set(error, TS_ERROR_MEMORY, "out of memory for a circuit");
+        out_of_memory(error);
         return NULL;
     }
     c->problem = *problem;
@@ -146,10 +172,8 @@ ts_circuit *ts_circuit_create(const ts_definition *definition, const ts_problem 
     const bool matches = is_map(definition, &ts_hardmax_map) || is_map(definition, &ts_argmax_map);
     c->may_empty = c->model.own_code || shares || matches;
     c->counts_shares = shares && !c->model.own_code && definition->scheme != TS_SCHEME_BINARY;
-    if (status == TS_OK) status = choose_layer(c, definition, error);
-    if (status == TS_OK && !take_memory(c))
-        status = ts_error_set(error, TS_ERROR_MEMORY, "out of memory for a circuit");
-    if (status == TS_OK) status = fill(c, error);
+    if (status == TS_OK && !take_memory(c)) status = out_of_memory(error);
+    if (status == TS_OK) status = fill(c, definition, error);
     if (status == TS_OK) return c;
     ts_circuit_free(c);
     return NULL;
@@ -249,13 +273,12 @@ static bool at_rest(const ts_circuit *c, const ts_real *centers) {
     return rest;
 }
 
-/* The layer, by the ops of the tape. Returns the new tokens of the centres, NULL after a failure. */
+/* The layer's two halves before norm and feed-forward block, by the ops of the tape. Returns the new tokens of the
+ * centres, NULL after a failure. */
 static ts_tensor *move(ts_circuit *c, bool *same, ts_error *error) {
     ts_tensor *points = NULL, *centers = assign(c, &points, same);
     if (centers != NULL) {
         ts_tensor *moved = ts_transformer_move(&c->model, c->tape, points, centers, (uint32_t)c->state.steps);
-        if (ts_tape_status(c->tape) == TS_OK && c->model.has_norm) ts_circuit_find_lost(c, moved->data);
-        moved = ts_transformer_settle(&c->model, c->tape, moved);
         if (ts_tape_status(c->tape) == TS_OK) return moved;
     }
     tape_failure(c, error);
@@ -286,7 +309,11 @@ ts_status ts_circuit_step(ts_circuit *c, ts_error *error) {
     c->state.steps++;
     c->state.trimmed = 0;
     ts_tensor *moved = (c->streamed ? move_streamed : move)(c, &same, error);
-    if (moved == NULL || ts_circuit_repair(c, moved->data, error) != TS_OK) return error->status;
+    if (moved == NULL) return error->status;
+    if (c->model.has_norm) ts_circuit_find_lost(c, moved->data);
+    moved = ts_transformer_settle(&c->model, c->tape, moved);
+    if (ts_tape_status(c->tape) != TS_OK) return tape_failure(c, error);
+    if (ts_circuit_repair(c, moved->data, error) != TS_OK) return error->status;
     const bool rest = at_rest(c, moved->data);
     memcpy(c->tokens, moved->data, (size_t)(c->model.k * c->model.e) * sizeof *c->tokens);
     if (c->medoids) ts_circuit_find_medoids(c);

@@ -6,7 +6,9 @@
  *     ts_circuit_finish(c, &error);          // labels are now those of the centres in the state
  *     ts_circuit_free(c);
  *
- * Nothing of size n x n is ever made when the points' self-attention is the identity.
+ * Nothing of size n x n is ever made when the points' self-attention is the identity. A layer that is Lloyd's step is
+ * streamed (streamed_layer.h): no tokens of points exist, and the caller's rows are read where they are. Labels and
+ * centres are those of the ops, which problem.op_by_op asks for.
  *
  * What is outside the layer, because attention cannot do it: empty clusters (clustering.h), a centre whose direction
  * vanished (definition.h, ts_norm), and that a medoid belongs to its own cluster (plain.h says the rules). */
@@ -39,7 +41,7 @@ ts_status ts_circuit_weights(ts_circuit *circuit, ts_real *weights, ts_error *er
  * one-hot codes, else -1. */
 int64_t ts_circuit_onehot_rows(const ts_circuit *circuit);
 
-/* The most memory the tape has held, in bytes. */
+/* The most memory that the tape, and a streamed layer, have held, in bytes. */
 size_t ts_circuit_bytes(const ts_circuit *circuit);
 
 #endif

@@ -11,8 +11,8 @@ struct ts_circuit {
     ts_problem problem;
     ts_tape *tape;
     ts_streamed_layer *streamed; /* computes the layer; NULL: the tape's ops do */
-    ts_real *points;             /* tokens [n,e]; NULL when streamed */
-    const ts_real *data;         /* coordinates of point i from data[i * data_step] on: in its token, or the caller's */
+    ts_real *points;     /* tokens [n,e]; when streamed rows [n,d] if there is a norm, which made them, else NULL */
+    const ts_real *data; /* coordinates of point i from data[i * data_step] on: there, or the caller's */
     int64_t data_step;
     ts_real *tokens; /* of the centres [k,e] */
     bool *occupied;  /* [k] does any point carry a share of the cluster? */

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "../autograd/kernels/parallel.h"
-#include "distance.h"
+#include "row_distance.h"
 
 /* A column farther from 0 than FAR times its range loses too many digits of ts_real to its offset. */
 static const double FAR = 16;

@@ -6,7 +6,7 @@
 
 #include "../autograd/kernels/parallel.h"
 #include "../autograd/rng.h"
-#include "distance.h"
+#include "row_distance.h"
 
 bool ts_seeding_by_name(const char *name, ts_seeding *seeding) {
     static const char *const names[] = {"kmeans++", "random", "gonzalez", "first"};

@@ -46,8 +46,8 @@ static bool chooses_the_nearest(const fitting *f) {
     const ts_block *b = &f->definition->cross_points;
     const double gamma = factor_of(f, b);
     const bool shares = b->simplex.map == &ts_hardmax_map && f->definition->scheme == TS_SCHEME_ONEHOT;
-    return looks(f, b, TS_GROUP_DATA, TS_GROUP_CODE) && b->score == TS_SCORE_EUCLIDEAN && gamma >= 1e-12 &&
-           gamma <= 1e12 && (b->simplex.map == &ts_argmax_map || shares);
+    return looks(f, b, TS_GROUP_DATA, TS_GROUP_CODE) && gamma >= 1e-12 && gamma <= 1e12 &&
+           (b->simplex.map == &ts_argmax_map || shares);
 }
 
 /* Linear scores are the shares themselves. Hardmax finds codes that are whole, and then every one of them. */
@@ -63,8 +63,8 @@ static bool averages_its_own(const fitting *f) {
 bool ts_streamed_layer_fits(const ts_definition *definition, int64_t d, int64_t k) {
     const fitting f = {definition, d, k};
     const bool codes = definition->scheme == TS_SCHEME_ONEHOT || definition->scheme == TS_SCHEME_BINARY;
-    if (!codes || definition->medoids || definition->trims || definition->norm.present ||
-        definition->feed_forward.present || k > 1000000) /* of so many, a share is nothing to those who compare */
+    if (!codes || definition->medoids || definition->trims || definition->feed_forward.present ||
+        k > 1000000) /* of so many, a share is nothing to those who compare */
         return false;
     return chooses_the_nearest(&f) && averages_its_own(&f) && erases(&f, &definition->self_points, TS_GROUP_CODE) &&
            erases(&f, &definition->self_centers, TS_GROUP_DATA);
@@ -88,6 +88,7 @@ typedef struct tie_list {
 struct ts_streamed_layer {
     int64_t n, d, k;
     const ts_real *points; /* [n,d] */
+    bool dot;              /* the nearest is that of the greatest dot product */
     double gamma;
     bool shares;    /* ties are shared; else the first takes all */
     int64_t parts;  /* of the rows; part p begins at n p / parts */
@@ -121,6 +122,7 @@ ts_streamed_layer *ts_streamed_layer_create(const ts_definition *definition, int
     if (l != NULL) {
         *l = (ts_streamed_layer){.n = n, .d = d, .k = k, .points = points, .parts = count_parts(n, k)};
         l->gamma = factor_of(&f, &definition->cross_points);
+        l->dot = definition->cross_points.score == TS_SCORE_DOT;
         l->shares = definition->cross_points.simplex.map == &ts_hardmax_map;
         if (take_memory(l)) return l;
     }
@@ -279,7 +281,7 @@ ts_status ts_streamed_layer_step(ts_streamed_layer *l, const ts_real *centers, i
     bool same = true, room = true;
     if (work == NULL) return ts_error_set(error, TS_ERROR_MEMORY, "out of memory for a layer");
     l->work_bytes = threads * each * sizeof *work;
-    const ts_nearest_keys keys = ts_nearest_keys_prepare(l->d, l->k, l->gamma, centers, l->keys);
+    const ts_nearest_keys keys = ts_nearest_keys_prepare(l->d, l->k, l->dot, l->gamma, centers, l->keys);
 #pragma omp parallel for schedule(dynamic) reduction(&& : same, room) if (l->parts > 1)
     for (int64_t index = 0; index < l->parts; index++) {
         part p = {.layer = l, .keys = &keys, .labels = labels, .same = true, .room = true};

@@ -1,9 +1,10 @@
-/* streamed_layer.h: a step of Lloyd's algorithm for a layer that is one, without its tokens.
+/* streamed_layer.h: a step of k-means for a layer that is one, without its tokens.
  *
  * A definition says what a layer computes, not how. One whose blocks are those of theorem 2.1 (definition.h) - points
  * choose the nearest centre and take its code for their own, centres become the mean of the points that carry theirs -
  * computes labels and means, whatever it is called and in whatever order its ops might run. A streamed layer computes
- * these from the rows as the caller has them: a step reads each once, and tokens never exist.
+ * these from rows of data: a step reads each once, and tokens never exist. Nearest may mean by distance, or by dot
+ * product; a norm before the first step and after each (spherical k-means) is the caller's part.
  *
  * What the layer's ops would compute is computed here, in the same arithmetic:
  *   labels, and which centres share a tie: equal, always (nearest_key.h);
@@ -19,8 +20,8 @@
 typedef struct ts_streamed_layer ts_streamed_layer;
 
 /* Whether the definition has that structure on d coordinates and k clusters: one-hot or binary codes; points look at
- * the whole data with Euclidean scores and argmax or, with one-hot codes, hardmax; centres match the whole code by
- * one-hot dot products and the linear map, or by hardmax; both erase what they overwrite; and nothing else. */
+ * the whole data by argmax or, with one-hot codes, hardmax; centres match the whole code by one-hot dot products and
+ * the linear map, or by hardmax; both erase what they overwrite; there may be a norm, and nothing else. */
 bool ts_streamed_layer_fits(const ts_definition *definition, int64_t d, int64_t k);
 
 /* Whether it can take numbers as far from 0 as `reach`: finite, and no squared distance overflows a double. */

@@ -243,6 +243,14 @@ START_TEST(gradient_through_a_mask) {
     ck_assert_msg(status == TS_OK, "%s", report.text);
     status = ts_gradcheck(masked_weights, &spec, 2, shapes, in, NULL, test_seed(), tolerance, &report);
     ck_assert_msg(status == TS_OK, "%s", report.text);
+    spec.fast = true;
+    static const ts_simplex *const maps[] = {&ts_softmax_map, &ts_sparsemax_map, &ts_hardmax_map, &ts_linear_map};
+    for (int m = 0; m < 8; m++) {
+        spec.simplex.map = maps[m / 2];
+        spec.score = (ts_score)(m % 2);
+        status = ts_gradcheck(masked, &spec, 3, shapes, in, NULL, test_seed(), tolerance, &report);
+        ck_assert_msg(status == TS_OK, "%s: %s", spec.simplex.map->name, report.text);
+    }
 }
 END_TEST
 

@@ -599,6 +599,28 @@ START_TEST(restarts_and_the_report) {
 }
 END_TEST
 
+/* Tokens of 216 numbers would take thirteen times the data. */
+START_TEST(memory_is_less_than_three_times_the_data) {
+#ifndef __SANITIZE_ADDRESS__ /* which takes more than it is given */
+    enum { ROWS = 1000000, COLUMNS = 16, PROGRAM = 40 << 10 /* KB */ };
+    const size_t size = (size_t)ROWS * COLUMNS;
+    float *x = malloc(size * sizeof *x);
+    ts_io_error error;
+    char command[200];
+    ck_assert_ptr_nonnull(x);
+    for (size_t i = 0; i < size; i++) x[i] = (float)(i * 2654435761u % 1000003) / 1000003;
+    ck_assert(ts_array_write("large.npy", &(ts_array_view){TS_ARRAY_FLOAT32, 2, {ROWS, COLUMNS}, x, NULL}, &error));
+    free(x);
+    snprintf(
+        command, sizeof command,
+        "ulimit -v %zu && \"$TESSERA\" cluster large.npy -k 200 --init random --steps 2 --threads 1 >out.txt 2>err.txt",
+        3 * size * sizeof *x / 1024 + PROGRAM);
+    ck_assert_msg(shell(command) == 0, "%s", err);
+    remove("large.npy");
+#endif
+}
+END_TEST
+
 int main(void) {
     Suite *suite = suite_create("the program");
     TCase *tests = tcase_create("cluster");
@@ -632,6 +654,7 @@ int main(void) {
     tcase_add_test(tests, tiny_columns_can_be_standardised);
     tcase_add_test(tests, full_disks);
     tcase_add_test(tests, restarts_and_the_report);
+    tcase_add_test(tests, memory_is_less_than_three_times_the_data);
     suite_add_tcase(suite, tests);
     return run_program_suite(suite);
 }

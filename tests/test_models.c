@@ -557,6 +557,9 @@ static void expect_rows(ts_seeding seeding, const ts_real *x, uint64_t seed, con
 
 START_TEST(seeding_of_many_rows) {
     ts_real *x = malloc(SEED_ROWS * SEED_DIMS * sizeof *x);
+#ifdef _OPENMP
+    const int before = omp_get_max_threads();
+#endif
     ck_assert_ptr_nonnull(x);
     for (uint64_t seed = 0; seed < 6; seed++)
         for (int kind = 0; kind < 2; kind++) {
@@ -573,6 +576,9 @@ START_TEST(seeding_of_many_rows) {
             }
             expect_rows(seeding, x, seed, rows[0]);
         }
+#ifdef _OPENMP
+    omp_set_num_threads(before);
+#endif
     free(x);
 }
 END_TEST

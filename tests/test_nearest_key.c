@@ -1,5 +1,5 @@
-/* The nearest key against a search written out in double, on numbers made to be close, far, small, large and equal; and
- * the bound that the filter before it promises. */
+/* The nearest key, by distance and by dot product, against a search written out in double, on numbers made to be close,
+ * far, small, large and equal; and the bound that the filter before it promises. */
 #include <float.h>
 #include <math.h>
 #include <stdio.h>
@@ -78,8 +78,10 @@ static void clear(problem *p) {
     free(p->keys);
 }
 
-static double distance(const problem *p, double gamma, int64_t i, int64_t j) {
+static double distance(const problem *p, bool dot, double gamma, int64_t i, int64_t j) {
     double sum = 0;
+    for (int64_t c = 0; c < p->d && dot; c++) sum += (double)p->x[i * p->d + c] * (double)p->keys[j * p->d + c];
+    if (dot) return -(gamma * sum);
     for (int64_t c = 0; c < p->d; c++) {
         const double difference = (double)p->x[i * p->d + c] - (double)p->keys[j * p->d + c];
         sum += difference * difference;
@@ -88,12 +90,12 @@ static double distance(const problem *p, double gamma, int64_t i, int64_t j) {
 }
 
 /* The keys at the least distance, in order; how many. */
-static int64_t search(const problem *p, double gamma, int64_t i, int32_t *found) {
+static int64_t search(const problem *p, bool dot, double gamma, int64_t i, int32_t *found) {
     double least = INFINITY;
     int64_t count = 0;
-    for (int64_t j = 0; j < p->k; j++) least = fmin(least, distance(p, gamma, i, j));
+    for (int64_t j = 0; j < p->k; j++) least = fmin(least, distance(p, dot, gamma, i, j));
     for (int64_t j = 0; j < p->k; j++)
-        if (distance(p, gamma, i, j) <= least) found[count++] = (int32_t)j;
+        if (distance(p, dot, gamma, i, j) <= least) found[count++] = (int32_t)j;
     return count;
 }
 
@@ -101,10 +103,10 @@ static void check_rows(const problem *p, const ts_nearest_keys *keys, const int3
     int32_t *found = malloc(2 * (size_t)p->k * sizeof *found), *ties = found + p->k;
     ck_assert_ptr_nonnull(found);
     for (int64_t i = 0; i < p->n; i++) {
-        const int64_t count = search(p, keys->gamma, i, found);
+        const int64_t count = search(p, keys->dot, keys->gamma, i, found);
         ck_assert_msg(nearest[i] == (count == 1 ? found[0] : -1 - found[0]),
-                      "%s, kind %d, n %d d %d k %d, row %d: %d, not %d of %d", ts_isa_name(ts_isa_in_use()), p->kind,
-                      (int)p->n, (int)p->d, (int)p->k, (int)i, nearest[i], found[0], (int)count);
+                      "%s, kind %d, dot %d, n %d d %d k %d, row %d: %d, not %d of %d", ts_isa_name(ts_isa_in_use()),
+                      p->kind, keys->dot, (int)p->n, (int)p->d, (int)p->k, (int)i, nearest[i], found[0], (int)count);
         ck_assert_int_eq(ts_nearest_keys_ties(keys, p->x + i * p->d, ties), count);
         ck_assert_mem_eq(ties, found, (size_t)count * sizeof *ties);
     }
@@ -116,9 +118,9 @@ static void check_problem(const problem *p, double gamma) {
     ts_real *work = malloc((size_t)ts_nearest_keys_work(p->d, p->k) * sizeof *work);
     int32_t *nearest = malloc((size_t)p->n * sizeof *nearest);
     ck_assert(memory != NULL && work != NULL && nearest != NULL);
-    for (int isa = 0; isa < ISA_COUNT; isa++) {
-        if (!ts_isa_use(ISAS[isa])) continue;
-        const ts_nearest_keys keys = ts_nearest_keys_prepare(p->d, p->k, gamma, p->keys, memory);
+    for (int i = 0; i < 2 * ISA_COUNT; i++) {
+        if (!ts_isa_use(ISAS[i / 2])) continue;
+        const ts_nearest_keys keys = ts_nearest_keys_prepare(p->d, p->k, i % 2 == 1, gamma, p->keys, memory);
         ts_nearest_keys_find(&keys, p->n, p->x, work, nearest);
         check_rows(p, &keys, nearest);
     }
@@ -172,29 +174,32 @@ static ts_nearest_work work_of(const problem *p, ts_real *work) {
     return w;
 }
 
-/* Scores may be off by half of what a limit lies above the least score, less what the sums in double may be off: 2/6 of
- * it are theirs when ts_real is double. Measured in double, which is exact only where ts_real is not. */
+/* Scores may be off by half of what a limit lies above the least score. Measured in double, which is exact only where
+ * ts_real is not. */
 static double worst_score(const problem *p, const ts_nearest_keys *keys, const ts_nearest_work *w, int64_t r) {
-    double square = 0, least = INFINITY, worst = 0;
+    double offset = 0, least = INFINITY, worst = 0;
     for (int64_t c = 0; c < p->d; c++) {
-        const double a = (double)p->x[r * p->d + c] - (double)keys->middle[c];
-        square += a * a;
+        const double x = (double)p->x[r * p->d + c], a = x - (double)keys->middle[c];
+        double mean = 0;
+        for (int64_t j = 0; j < p->k && keys->dot; j++)
+            mean += ((double)p->keys[j * p->d + c] + (double)keys->factors[j * p->d + c]) / (double)p->k;
+        offset += keys->dot ? -x * mean : a * a; /* key + factor is the mean key, to a rounding */
     }
     for (int64_t j = 0; j < p->k; j++) {
         const double score = (double)w->scores[j * TS_NEAREST_ROWS + r];
         least = fmin(least, score);
-        worst = fmax(worst, fabs(score - (distance(p, 1, r, j) - square)));
+        worst = fmax(worst, fabs(score - (distance(p, keys->dot, 1, r, j) - offset)));
     }
     return worst / (((double)w->limits[r] - least) / 2);
 }
 
-static double worst_in(const problem *p) {
+static double worst_in(const problem *p, bool dot) {
     double worst = 0;
     int32_t nearest[TS_NEAREST_ROWS];
     ts_real *memory = malloc((size_t)ts_nearest_keys_size(p->d, p->k) * sizeof *memory);
     ts_real *work = malloc((size_t)ts_nearest_keys_work(p->d, p->k) * sizeof *work);
     ck_assert(memory != NULL && work != NULL);
-    const ts_nearest_keys keys = ts_nearest_keys_prepare(p->d, p->k, 1, p->keys, memory);
+    const ts_nearest_keys keys = ts_nearest_keys_prepare(p->d, p->k, dot, 1, p->keys, memory);
     const ts_nearest_work w = work_of(p, work);
     ts_nearest_kernels_base(&keys, p->n, 0, p->x, &w, nearest);
     for (int64_t r = 0; r < p->n; r++) worst = fmax(worst, worst_score(p, &keys, &w, r));
@@ -208,9 +213,9 @@ START_TEST(scores_keep_their_bound) {
         double worst = 0;
         if (kind == OVERFLOWING || sizeof(ts_real) == sizeof(double)) continue;
         for (size_t d = 0; d < COUNT(ds); d++)
-            for (size_t k = 0; k < COUNT(ks); k++) {
-                problem p = problem_of((data_kind)kind, TS_NEAREST_ROWS, ds[d], ks[k]);
-                worst = fmax(worst, worst_in(&p));
+            for (size_t k = 0; k < 2 * COUNT(ks); k++) {
+                problem p = problem_of((data_kind)kind, TS_NEAREST_ROWS, ds[d], ks[k / 2]);
+                worst = fmax(worst, worst_in(&p, k % 2 == 1));
                 clear(&p);
             }
         ck_assert_msg(worst <= 1, "kind %d: %g of the bound", kind, worst);
@@ -230,7 +235,7 @@ START_TEST(clear_cases_are_settled) {
         int32_t nearest[N];
         for (int i = 0; i < K * D; i++) keys[i] = (ts_real)(offsets[o] + (i / D == i % D));
         for (int i = 0; i < N * D; i++) x[i] = (ts_real)(offsets[o] + (i / D % K == i % D ? 0.75 : 0));
-        const ts_nearest_keys s = ts_nearest_keys_prepare(D, K, 1, keys, memory);
+        const ts_nearest_keys s = ts_nearest_keys_prepare(D, K, false, 1, keys, memory);
         const ts_nearest_work w = work_of(&p, work);
         ts_nearest_kernels_base(&s, N, 0, x, &w, nearest);
         for (int i = 0; i < N; i++) ck_assert_int_eq(nearest[i], i % K);

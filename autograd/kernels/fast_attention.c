@@ -26,35 +26,59 @@ ts_drop_key ts_drop_key_of(ts_rng rng, double probability) {
                          .threshold = (int32_t)fmin(fmax(threshold, INT32_MIN), INT32_MAX)};
 }
 
-/* Sizes in ts_reals, each a multiple of 64 bytes: of what is prepared of one batch, for how many batches there is room,
- * and of the words of dropout. */
+/* Of each map: the unit of its scores, whether gamma matters to it, and whether weights have a gradient. */
+static const struct {
+    double unit;
+    bool scaled, slopes;
+} rules[] = {
+    [TS_FAST_SOFTMAX] = {.unit = 1.4426950408889634074, .scaled = true, .slopes = true}, /* log2(e) */
+    [TS_FAST_SPARSEMAX] = {.unit = 1, .scaled = true, .slopes = true},
+    [TS_FAST_HARDMAX] = {.unit = 1},
+    [TS_FAST_LINEAR] = {.unit = 1, .slopes = true},
+};
+
+/* Sizes in ts_reals, each a multiple of 64 bytes: of what is prepared of one batch, all of it a slot, for how many
+ * batches there is room, of the words of dropout and of means. */
 typedef struct layout {
-    int64_t centre, centred, bias, slots, columns;
+    int64_t centre, centred, bias, values, slot, slots, columns, means;
 } layout;
 
 static int64_t padded(int64_t reals) {
     return (reals + 15) / 16 * 16;
 }
 
-/* With enough batches each is one thread's, which prepares it when its turn comes. */
-static bool goes_by_batches(const ts_fast_attention *a) {
-    return a->batches >= 4 * ts_max_threads();
+/* How many threads share a call: one where there is little to do, or where every thread has a call of its own. */
+static int64_t threads_for(const ts_fast_attention *a) {
+    const double steps = (double)a->batches * (double)a->n * (double)a->m * (double)(a->e + a->f);
+    return steps > TS_PARALLEL_CUTOFF && !ts_in_parallel() ? ts_max_threads() : 1;
 }
 
-static layout layout_of(const ts_fast_attention *a) {
+/* With enough batches each is one thread's, which prepares it when its turn comes. */
+static bool goes_by_batches(const ts_fast_attention *a, int64_t threads) {
+    return threads == 1 || a->batches >= 4 * threads;
+}
+
+static bool prepares_keys(const ts_fast_attention *a) {
+    return a->euclidean || a->mask != NULL;
+}
+
+static layout layout_of(const ts_fast_attention *a, int64_t threads) {
     layout l = {.columns = a->dropout > 0 ? padded(a->m) : 0}; /* a word is no larger than a ts_real */
-    if (!a->euclidean) return l;
+    if (a->map == TS_FAST_SPARSEMAX && a->wants_grad) l.means = padded(a->batches * a->n);
+    if (!prepares_keys(a)) return l;
     l.centre = padded(a->e);
     l.centred = a->m * padded(a->e);
     l.bias = padded(a->m);
-    l.slots = a->batches < 4 * ts_max_threads() ? a->batches : 4 * ts_max_threads();
+    l.values = a->mask == NULL ? 0 : padded(a->m * a->f);
+    l.slot = l.centre + l.centred + l.bias + l.values;
+    l.slots = threads == 1 ? 1 : a->batches < 4 * threads ? a->batches : 4 * threads;
     return l;
 }
 
 size_t ts_fast_attention_scratch(const ts_fast_attention *a) {
-    const layout l = layout_of(a);
-    const int64_t work = kernels_in_use()->work(a) * ts_max_threads();
-    return (size_t)(l.slots * (l.centre + l.centred + l.bias) + l.columns + work) * sizeof(ts_real);
+    const int64_t threads = threads_for(a), work = kernels_in_use()->work(a) * threads;
+    const layout l = layout_of(a, threads);
+    return (size_t)(l.slots * l.slot + l.columns + l.means + work) * sizeof(ts_real);
 }
 
 /* A call in progress. */
@@ -63,23 +87,27 @@ typedef struct call {
     const ts_fast_kernels *kernels;
     ts_fast_task task;
     layout layout;
-    ts_real *slots, *work;
-    int64_t work_size, blocks;
+    ts_real *slots, *means, *work;
+    int64_t work_size, blocks, threads;
+    int64_t first, end; /* in backward, the chunk of keys in hand */
 } call;
 
 static call call_of(const ts_fast_attention *a, ts_real *scratch) {
-    const double log2_e = 1.4426950408889634074, factor = a->euclidean ? 2 * a->gamma : a->gamma;
-    call c = {.a = a, .kernels = kernels_in_use(), .layout = layout_of(a), .slots = scratch};
+    const double factor = (a->euclidean ? 2 : 1) * (rules[a->map].scaled ? a->gamma : 1);
+    call c = {.a = a, .kernels = kernels_in_use(), .slots = scratch, .threads = threads_for(a)};
+    c.layout = layout_of(a, c.threads);
     c.work_size = c.kernels->work(a);
     c.blocks = ts_fast_blocks(c.kernels, a->n);
     c.task = (ts_fast_task){.a = a,
-                            .score_scale = (ts_real)(factor * log2_e),
+                            .score_scale = (ts_real)(factor * rules[a->map].unit),
                             .grad_scale = (ts_real)factor,
-                            .key_step = a->euclidean ? padded(a->e) : a->e,
+                            .whole = a->euclidean && a->map == TS_FAST_LINEAR,
+                            .key_step = prepares_keys(a) ? padded(a->e) : a->e,
                             .drops = a->dropout > 0,
                             .kept_share = (ts_real)(1 / (1 - a->dropout))};
-    ts_real *const columns = scratch + c.layout.slots * (c.layout.centre + c.layout.centred + c.layout.bias);
-    c.work = columns + c.layout.columns;
+    ts_real *const columns = scratch + c.layout.slots * c.layout.slot;
+    c.means = columns + c.layout.columns;
+    c.work = c.means + c.layout.means;
     if (!c.task.drops) return c;
     c.task.key = ts_drop_key_of(a->rng, a->dropout);
     c.task.columns = (uint32_t *)(void *)columns;
@@ -90,59 +118,63 @@ static call call_of(const ts_fast_attention *a, ts_real *scratch) {
 /* The task with the keys of a batch, prepared in, or to be prepared in, a slot. */
 static ts_fast_task task_in(const call *c, int64_t slot, int64_t batch) {
     ts_fast_task task = c->task;
-    if (c->a->euclidean) {
-        task.centre = c->slots + slot * (c->layout.centre + c->layout.centred + c->layout.bias);
+    if (prepares_keys(c->a)) {
+        task.centre = c->slots + slot * c->layout.slot;
         task.centred = task.centre + c->layout.centre;
         task.bias = task.centred + c->layout.centred;
+        task.own_values = task.bias + c->layout.bias;
     }
-    task.keys = c->a->euclidean ? task.centred : c->a->k + batch * c->a->m * c->a->e;
+    task.keys = prepares_keys(c->a) ? task.centred : c->a->k + batch * c->a->m * c->a->e;
+    task.values = c->a->mask != NULL ? task.own_values : c->a->v + batch * c->a->m * c->a->f;
     return task;
 }
 
 static ts_fast_task prepared(const call *c, int64_t slot, int64_t batch) {
     const ts_fast_task task = task_in(c, slot, batch);
-    if (c->a->euclidean) c->kernels->prepare(&task, batch);
+    if (prepares_keys(c->a)) c->kernels->prepare(&task, batch);
     return task;
 }
 
-static ts_real *my_work(const call *c) {
-    return c->work + ts_thread() * c->work_size;
+static int64_t my_place(const call *c) {
+    return c->threads == 1 ? 0 : ts_thread();
 }
 
-static bool is_large(const ts_fast_attention *a) {
-    return (double)a->batches * (double)a->n * (double)a->m * (double)(a->e + a->f) > TS_PARALLEL_CUTOFF;
+static ts_real *my_work(const call *c) {
+    return c->work + my_place(c) * c->work_size;
+}
+
+/* run(c, 0) .. run(c, items - 1), by the threads of the call. */
+static void share(const call *c, int64_t items, ts_item_fn *run) {
+    ts_for_each(items, c->threads == 1 ? 0 : INT64_MAX, run, c);
+}
+
+static void prepare_batch(const void *context, int64_t batch) {
+    prepared(context, batch, batch);
 }
 
 /* ---- forward ----------------------------------------------------------------------------------------------------- */
 
-static void forward_by_batches(const call *c) {
-#pragma omp parallel for schedule(dynamic) if (is_large(c->a))
-    for (int64_t batch = 0; batch < c->a->batches; batch++) {
-        const ts_fast_task task = prepared(c, ts_thread(), batch);
-        for (int64_t block = 0; block < c->blocks; block++) c->kernels->forward(&task, my_work(c), batch, block);
-    }
+static void forward_batch(const void *context, int64_t batch) {
+    const call *c = context;
+    const ts_fast_task task = prepared(c, my_place(c), batch);
+    for (int64_t block = 0; block < c->blocks; block++) c->kernels->forward(&task, my_work(c), batch, block);
 }
 
-static void forward_by_blocks(const call *c) {
-#pragma omp parallel if (is_large(c->a))
-    {
-#pragma omp for schedule(dynamic)
-        for (int64_t batch = 0; batch < c->a->batches; batch++) prepared(c, batch, batch);
-#pragma omp for schedule(dynamic)
-        for (int64_t item = 0; item < c->a->batches * c->blocks; item++) {
-            const int64_t batch = item / c->blocks;
-            const ts_fast_task task = task_in(c, batch, batch);
-            c->kernels->forward(&task, my_work(c), batch, item % c->blocks);
-        }
-    }
+static void forward_block(const void *context, int64_t item) {
+    const call *c = context;
+    const int64_t batch = item / c->blocks;
+    const ts_fast_task task = task_in(c, batch, batch);
+    c->kernels->forward(&task, my_work(c), batch, item % c->blocks);
 }
 
 void ts_fast_attention_forward(const ts_fast_attention *a, void *scratch) {
     const call c = call_of(a, scratch);
-    if (goes_by_batches(a))
-        forward_by_batches(&c);
-    else
-        forward_by_blocks(&c);
+    if (goes_by_batches(a, c.threads)) {
+        share(&c, a->batches, forward_batch);
+        return;
+    }
+    share(&c, a->batches, prepare_batch);
+    share(&c, a->batches * c.blocks, forward_block);
 }
 
 /* ---- backward ---------------------------------------------------------------------------------------------------- */
@@ -151,55 +183,74 @@ static int64_t chunk_end(const ts_fast_attention *a, int64_t first) {
     return a->m - first < TS_FAST_CHUNK ? a->m : first + TS_FAST_CHUNK;
 }
 
+static bool finds_means(const ts_fast_attention *a) {
+    return a->map == TS_FAST_SPARSEMAX && (a->dq != NULL || a->dk != NULL);
+}
+
 /* A batch is one thread's: the weights of its rows are computed once for dq, dk and dv. */
-static void backward_by_batches(const call *c) {
+static void backward_batch(const void *context, int64_t batch) {
+    const call *c = context;
     const ts_fast_attention *a = c->a;
-#pragma omp parallel for schedule(dynamic) if (is_large(a))
-    for (int64_t batch = 0; batch < a->batches; batch++) {
-        const ts_fast_task task = prepared(c, ts_thread(), batch);
-        for (int64_t first = 0; first < a->m; first += TS_FAST_CHUNK)
-            c->kernels->backward_keys(&task, my_work(c), batch, first, chunk_end(a, first), a->dq != NULL);
-    }
+    const ts_fast_task task = prepared(c, my_place(c), batch);
+    for (int64_t block = 0; block < c->blocks && task.means != NULL; block++)
+        c->kernels->find_means(&task, my_work(c), batch, block);
+    for (int64_t first = 0; first < a->m; first += TS_FAST_CHUNK)
+        c->kernels->backward_keys(&task, my_work(c), batch, first, chunk_end(a, first), a->dq != NULL);
 }
 
-/* What keys first .. end-1 add to dq: rows are shared out. */
-static void backward_chunk_rows(const call *c, int64_t first, int64_t end) {
-#pragma omp parallel for schedule(dynamic)
-    for (int64_t item = 0; item < c->a->batches * c->blocks; item++) {
-        const int64_t batch = item / c->blocks;
-        const ts_fast_task task = task_in(c, batch, batch);
-        c->kernels->backward_rows(&task, my_work(c), batch, item % c->blocks, first, end);
-    }
+static void means_block(const void *context, int64_t item) {
+    const call *c = context;
+    const int64_t batch = item / c->blocks;
+    const ts_fast_task task = task_in(c, batch, batch);
+    c->kernels->find_means(&task, my_work(c), batch, item % c->blocks);
 }
 
-/* dk and dv of keys first .. end-1, which are shared out. */
-static void backward_chunk_keys(const call *c, int64_t first, int64_t end) {
-    enum { PIECE = 128 };
-    const int64_t pieces = (end - first + PIECE - 1) / PIECE;
-#pragma omp parallel for schedule(dynamic)
-    for (int64_t item = 0; item < c->a->batches * pieces; item++) {
-        const int64_t batch = item / pieces, from = first + item % pieces * PIECE;
-        const ts_fast_task task = task_in(c, batch, batch);
-        c->kernels->backward_keys(&task, my_work(c), batch, from, end - from < PIECE ? end : from + PIECE, false);
-    }
+/* What the keys in hand add to dq of a block of rows. */
+static void rows_block(const void *context, int64_t item) {
+    const call *c = context;
+    const int64_t batch = item / c->blocks;
+    const ts_fast_task task = task_in(c, batch, batch);
+    c->kernels->backward_rows(&task, my_work(c), batch, item % c->blocks, c->first, c->end);
+}
+
+enum { PIECE = 128 };
+
+static int64_t pieces_of(const call *c) {
+    return (c->end - c->first + PIECE - 1) / PIECE;
+}
+
+/* dk and dv of some of the keys in hand. */
+static void keys_piece(const void *context, int64_t item) {
+    const call *c = context;
+    const int64_t batch = item / pieces_of(c), from = c->first + item % pieces_of(c) * PIECE;
+    const ts_fast_task task = task_in(c, batch, batch);
+    c->kernels->backward_keys(&task, my_work(c), batch, from, c->end - from < PIECE ? c->end : from + PIECE, false);
 }
 
 /* With fewer batches than threads rows are shared out, then keys. Chunk by chunk, so that every gradient is added to in
- * the order of backward_by_batches, even if two of them are one array. */
-static void backward_by_parts(const call *c) {
+ * the order of backward_batch, even if two of them are one array. */
+static void backward_by_parts(call *c) {
     const ts_fast_attention *a = c->a;
-#pragma omp parallel for schedule(dynamic)
-    for (int64_t batch = 0; batch < a->batches; batch++) prepared(c, batch, batch);
-    for (int64_t first = 0; first < a->m; first += TS_FAST_CHUNK) {
-        if (a->dq != NULL) backward_chunk_rows(c, first, chunk_end(a, first));
-        if (a->dk != NULL || a->dv != NULL) backward_chunk_keys(c, first, chunk_end(a, first));
+    share(c, a->batches, prepare_batch);
+    if (finds_means(a)) {
+        c->task.means = c->means;
+        share(c, a->batches * c->blocks, means_block);
+    }
+    for (c->first = 0; c->first < a->m; c->first = c->end) {
+        c->end = chunk_end(a, c->first);
+        if (a->dq != NULL) share(c, a->batches * c->blocks, rows_block);
+        if (a->dk != NULL || a->dv != NULL) share(c, a->batches * pieces_of(c), keys_piece);
     }
 }
 
 void ts_fast_attention_backward(const ts_fast_attention *a, void *scratch) {
-    const call c = call_of(a, scratch);
-    if (a->batches >= ts_max_threads() || !is_large(a))
-        backward_by_batches(&c);
-    else
+    ts_fast_attention own = *a;
+    if (!rules[a->map].slopes) own.dq = own.dk = NULL;
+    call c = call_of(&own, scratch);
+    if (a->batches < c.threads) {
         backward_by_parts(&c);
+        return;
+    }
+    if (finds_means(&own) && a->m > TS_FAST_CHUNK) c.task.means = c.means;
+    share(&c, a->batches, backward_batch);
 }

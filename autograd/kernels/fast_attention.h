@@ -1,19 +1,32 @@
-/* fast_attention.h: softmax attention with scores, weights and sums in ts_real, tile by tile, for training.
+/* fast_attention.h: attention with scores, weights and sums in ts_real, tile by tile, for training.
  *
- *     S_ij = gamma q_i.k_j  or  -gamma ||q_i - k_j||^2;   P = softmax(S);   y_i = sum_j D_ij P_ij v_j
+ *     S_ij = gamma q_i.k_j  or  -gamma ||q_i - k_j||^2;   y_i = sum_j D_ij P_ij v_j;   g_ij = D_ij dy_i.v_j
  *
- * with D_ij = 0 where a weight is dropped, else 1/(1 - dropout). Nothing of size n m is ever stored: a block of rows
- * meets a tile of keys at a time, with a running maximum and sum; two numbers a row are kept for the backward pass,
- * which computes the weights again.
+ *     softmax     P_ij = exp(S_ij) / sum_l exp(S_il)         dS_ij = P_ij (g_ij - dy_i.y_i)
+ *     sparsemax   P_ij = [S_ij - t_i]_+, sum_l P_il = 1      dS_ij = g_ij - mean of g_i over P_i > 0, 0 elsewhere
+ *     hardmax     P_ij = 1/count for the maximisers of S_i   dS_ij = 0
+ *     linear      P_ij = S_ij / sum_l S_il                   dS_ij = (g_ij - dy_i.y_i) / sum_l S_il
  *
- * Bounds. Squared distances are 2 q.k - ||k||^2 about a point c near the mean key (||q||^2 cancels in the softmax): a
- * score is off by a few eps gamma r^2, where r is the largest distance of a query or key from c. An offset common to
- * all costs nothing, an outlier does. Dot products are off by a few eps gamma |q| |k|. A weight is off by as much,
- * relatively; weights below 2^-126 of the largest are 0.
+ * with D_ij = 0 where a weight is dropped, else 1/(1 - dropout). Keys that the mask excludes have weight 0, exactly.
+ * Nothing of size n m is ever stored: a block of rows meets a tile of keys at a time; two numbers a row are kept for
+ * the backward pass, which computes the weights again. Sparsemax needs all scores of a row before the first weight:
+ * those of a block of 48 rows and up to 4096 keys are in a workspace, and with more keys they are computed again in
+ * each of the few passes that find t.
+ *
+ * Bounds. Squared distances are 2 q.k - ||k||^2 about a point c near the mean key (||q||^2 cancels in all maps but the
+ * linear one, which takes it off): a score is off by a few eps gamma r^2, where r is the largest distance of a query or
+ * key from c. An offset common to all costs nothing, an outlier does, unless the mask excludes it. Dot products are off
+ * by a few eps gamma |q| |k|. A weight is off by as much: relatively under softmax, where weights below 2^-126 of the
+ * largest are 0, absolutely under sparsemax, over the sum of scores under linear. Hardmax takes the maximisers of the
+ * scores as computed: equal keys tie, keys that differ by less than the bound may or may not. The gradient of sparsemax
+ * jumps where a key enters the support, and scores off by the bound may move it over the edge.
  *
  * What is not finite. NaN anywhere in a row's query, in any key or in any value makes the row NaN. A score of -inf has
- * weight 0, a row with nothing else is zeros without gradient. A score of +inf gives NaN, and so may infinite
- * coordinates in Euclidean attention.
+ * weight 0, a row with nothing else is zeros without gradient, and so is a row without keys, whatever its query and dy
+ * are. A score of +inf gives NaN, and so may infinite coordinates in Euclidean attention; linear scores of +inf share
+ * the weight and give no gradient. Linear scores should be of one sign, which is not checked; where their sum is 0 the
+ * row is zeros without gradient. Under a mask a key or value that is not finite makes NaN of the rows that see it, and
+ * leaves no trace in others.
  *
  * The same bits at any number of threads; not on every processor, where registers and fused operations differ. */
 #ifndef TS_FAST_ATTENTION_H
@@ -22,14 +35,19 @@
 #include "../rng.h"
 #include "../tensor.h"
 
+typedef enum ts_fast_map { TS_FAST_SOFTMAX, TS_FAST_SPARSEMAX, TS_FAST_HARDMAX, TS_FAST_LINEAR } ts_fast_map;
+
 typedef struct ts_fast_attention {
     int64_t batches, n, m, e, f; /* none of them 0 */
+    ts_fast_map map;
     bool euclidean;
     double gamma, dropout;
     ts_rng rng;               /* of dropout */
     const ts_real *q, *k, *v; /* [batches,n,e] [batches,m,e] [batches,m,f] */
+    const ts_real *mask;      /* [batches,n,m] of which 0 excludes; NULL: nothing is excluded */
     ts_real *y;               /* [batches,n,f] */
-    ts_real *stats;           /* [batches,n,2], written by forward for backward; NULL: not kept */
+    ts_real *stats;           /* [batches,n,2], the maximum, or t, and 1/sum of weights, written by forward for
+                                 backward; NULL: not kept */
     bool wants_grad;          /* backward may be called: workspace for it */
     const ts_real *dy;        /* as y, and for backward only */
     ts_real *dq, *dk, *dv;    /* as q, k, v: added to; NULL: not wanted */

@@ -2,6 +2,7 @@
 
 #include <float.h>
 #include <math.h>
+#include <string.h>
 
 #include "isa.h"
 #include "nearest_key_kernels.h"
@@ -29,22 +30,28 @@ static void find_middle(int64_t d, int64_t k, const ts_real *keys, ts_real *midd
     }
 }
 
-ts_nearest_keys ts_nearest_keys_prepare(int64_t d, int64_t k, double gamma, const ts_real *keys, ts_real *memory) {
+static double square_of(int64_t d, const ts_real *x) {
+    double sum = 0;
+    for (int64_t c = 0; c < d; c++) sum += (double)x[c] * (double)x[c];
+    return sum;
+}
+
+ts_nearest_keys ts_nearest_keys_prepare(int64_t d, int64_t k, bool dot, double gamma, const ts_real *keys,
+                                        ts_real *memory) {
     ts_real *const middle = memory, *const factors = middle + d, *const offsets = factors + k * d;
     const double share = 6 * EPS * (double)(d + 4);
     double largest = 0;
     find_middle(d, k, keys, middle);
     for (int64_t j = 0; j < k; j++) {
-        double square = 0;
-        for (int64_t c = 0; c < d; c++) {
-            const ts_real b = keys[j * d + c] - middle[c];
-            square += (double)b * (double)b;
-            factors[j * d + c] = -2 * b;
-        }
-        offsets[j] = (ts_real)square;
-        largest = fmax(largest, square);
+        ts_real *b = factors + j * d;
+        for (int64_t c = 0; c < d; c++) b[c] = keys[j * d + c] - middle[c];
+        const double square = square_of(d, b);
+        largest = fmax(largest, dot ? fmax(square, square_of(d, keys + j * d)) : square);
+        offsets[j] = dot ? 0 : (ts_real)square;
+        for (int64_t c = 0; c < d; c++) b[c] *= dot ? -1 : -2;
     }
-    ts_nearest_keys s = {d, k, gamma, keys, middle, factors, offsets, (ts_real)share, 0};
+    if (dot) memset(middle, 0, (size_t)d * sizeof *middle);
+    ts_nearest_keys s = {d, k, dot, gamma, keys, middle, factors, offsets, (ts_real)share, 0};
     s.constant = (ts_real)(share * largest + (double)(d + 4) * SMALLEST);
     /* many coordinates, whose errors multiply, or scores that may overflow: the limit is no limit */
     if (share > 0.25 || !(largest < LARGEST / 16)) s.constant = INFINITY;
@@ -65,10 +72,16 @@ static ts_nearest_work work_of(const ts_nearest_keys *s, ts_real *work) {
     return w;
 }
 
+/* The least is the nearest. */
 static double distance(const ts_nearest_keys *s, const ts_real *x, int64_t j) {
+    const ts_real *key = s->keys + j * s->d;
     double sum = 0;
+    if (s->dot) {
+        for (int64_t c = 0; c < s->d; c++) sum += (double)x[c] * (double)key[c];
+        return -(s->gamma * sum);
+    }
     for (int64_t c = 0; c < s->d; c++) {
-        const double difference = (double)x[c] - (double)s->keys[j * s->d + c];
+        const double difference = (double)x[c] - (double)key[c];
         sum += difference * difference;
     }
     return s->gamma * sum;

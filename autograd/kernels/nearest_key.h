@@ -1,15 +1,16 @@
 /* nearest_key.h: the nearest of k keys to each of many rows, decided as by hand.
  *
- * Nearest is the key with the least  gamma sum_c (x_c - key_c)^2,  the sum in double, in the order of the coordinates,
- * every operation rounded: the scores of Euclidean attention (ops/attention_rows.c), to the last bit. So ties are the
- * same here and there.
+ * Nearest is the key with the least  gamma sum_c (x_c - key_c)^2  or, by dot product, the greatest  gamma sum_c x_c
+ * key_c: the sum in double, in the order of the coordinates, every operation rounded. These are the scores of attention
+ * (ops/attention_rows.c) to the last bit, so ties are the same here and there.
  *
- * Fast is a filter before that: scores  ||b_j||^2 - 2 a.b_j  in ts_real, with a = x - m, b_j = key_j - m, m the mean
- * key, which differ from the squared distances by ||a||^2 and by rounding. With u = eps/2, A = ||a||, B = max ||b_j||,
- * a score is off by at most
+ * Fast is a filter before that: scores  ||b_j||^2 - 2 a.b_j  or  -a.b_j  in ts_real. With m the mean key, b_j = key_j -
+ * m, a = x - m or, by dot product, x, they differ from the squared distances by ||a||^2, from the dot products by -x.m,
+ * and by rounding. With u = eps/2, A = ||a||, B the greatest ||b_j|| and, by dot product, ||key_j||, a score is off by
+ * at most
  *
  *     u (d+4) (A^2 + 3 B^2)          rounding of a and b, of ||b_j||^2, and of a sum of d products
- *     u (d+4) (2 A^2 + 2 B^2)        of the double sums above, by u (d+4) of a squared distance when ts_real is double
+ *     u (d+4) (2 A^2 + 2 B^2)        of the double sums above, by u (d+4) of themselves when ts_real is double
  *
  * so every key that may be nearest has a score within  6 eps (d+4) (A^2 + B^2)  of the least, which leaves a sixth for
  * products of errors; (d+4) times the smallest normal number is added for what underflows. Rows with one such key are
@@ -25,18 +26,20 @@ enum { TS_NEAREST_ROWS = 48 * (int)sizeof(float) / (int)sizeof(ts_real) };
 
 typedef struct ts_nearest_keys {
     int64_t d, k;
+    bool dot;
     double gamma;
     const ts_real *keys;     /* [k,d] */
-    const ts_real *middle;   /* [d] m */
-    const ts_real *factors;  /* [k,d] -2 b */
-    const ts_real *offsets;  /* [k] ||b||^2 */
+    const ts_real *middle;   /* [d] x - a */
+    const ts_real *factors;  /* [k,d] -2 b, or -b */
+    const ts_real *offsets;  /* [k] ||b||^2, or 0 */
     ts_real slope, constant; /* keys within slope A^2 + constant of the least score may be nearest */
 } ts_nearest_keys;
 
 /* Prepares a search among keys [k,d], which must outlive it, in `memory` of ts_nearest_keys_size numbers. Numbers must
- * be finite, and no squared distance may overflow a double; 1e-12 <= gamma <= 1e12. O(kd). */
+ * be finite, and no sum may overflow a double; 1e-12 <= gamma <= 1e12. O(kd). */
 int64_t ts_nearest_keys_size(int64_t d, int64_t k);
-ts_nearest_keys ts_nearest_keys_prepare(int64_t d, int64_t k, double gamma, const ts_real *keys, ts_real *memory);
+ts_nearest_keys ts_nearest_keys_prepare(int64_t d, int64_t k, bool dot, double gamma, const ts_real *keys,
+                                        ts_real *memory);
 
 /* nearest[i] = the key nearest to row i of x [rows,d], the first of equally near ones; as -1 - key where there are
  * such. `work` holds ts_nearest_keys_work numbers, for one thread. The same on every instruction set. O(rows k d). */

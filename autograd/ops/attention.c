@@ -32,6 +32,22 @@ static ts_status shape(const ts_node *node, ts_shape *out) {
 
 /* ---- the fast path ------------------------------------------------------------------------------------------- */
 
+static const struct {
+    const ts_simplex *map;
+    ts_fast_map fast;
+} fast_maps[] = {{&ts_softmax_map, TS_FAST_SOFTMAX},
+                 {&ts_sparsemax_map, TS_FAST_SPARSEMAX},
+                 {&ts_hardmax_map, TS_FAST_HARDMAX},
+                 {&ts_linear_map, TS_FAST_LINEAR}};
+enum { FAST_MAPS = sizeof fast_maps / sizeof fast_maps[0] };
+
+/* The place of a map in fast_maps, FAST_MAPS when it is not there. */
+static int fast_map(const ts_simplex *map) {
+    int i = 0;
+    while (i < FAST_MAPS && fast_maps[i].map != map) i++;
+    return i;
+}
+
 static ts_fast_attention fast_of(const ts_node *node) {
     const ts_attention_rows a = rows_of(node);
     const bool backward = node->out->grad != NULL;
@@ -40,6 +56,7 @@ static ts_fast_attention fast_of(const ts_node *node) {
                                .m = a.m,
                                .e = a.e,
                                .f = a.f,
+                               .map = fast_maps[fast_map(a.spec->simplex.map)].fast,
                                .euclidean = a.spec->score == TS_SCORE_EUCLIDEAN,
                                .gamma = a.spec->gamma,
                                .dropout = a.spec->dropout,
@@ -47,6 +64,7 @@ static ts_fast_attention fast_of(const ts_node *node) {
                                .q = node->in[0]->data,
                                .k = node->in[1]->data,
                                .v = node->in[2]->data,
+                               .mask = a.mask == NULL ? NULL : a.mask->data,
                                .y = node->out->data,
                                .stats = node->saved,
                                .wants_grad = a.wants_grad,
@@ -58,8 +76,8 @@ static ts_fast_attention fast_of(const ts_node *node) {
 
 static bool is_fast(const ts_node *node) {
     const ts_attention_spec *spec = node->attr;
-    const bool meant = spec->fast && spec->simplex.map == &ts_softmax_map && node->n_in <= MASK;
-    if (!meant || !ts_fast_attention_takes(spec->gamma, spec->dropout)) return false;
+    if (!spec->fast || fast_map(spec->simplex.map) == FAST_MAPS || !ts_fast_attention_takes(spec->gamma, spec->dropout))
+        return false;
     const ts_attention_rows a = rows_of(node);
     return a.batches > 0 && a.n > 0 && a.m > 0 && a.e > 0 && a.f > 0;
 }
@@ -194,11 +212,12 @@ static void backward(const ts_node *node) {
             3                                                                                                   \
         }                                                                                                       \
     }
-#define FAST(s, g, d)                                                                         \
-    &(const ts_attention_spec) {                                                              \
-        .score = TS_SCORE_##s, .simplex = {.map = &ts_softmax_map}, .gamma = g, .dropout = d, \
-        .dropout_rng = {1, 2, 3}, .fast = true                                                \
+#define FAST_MAP(s, m, g, d)                                                                                          \
+    &(const ts_attention_spec) {                                                                                      \
+        .score = TS_SCORE_##s, .simplex = {.map = &ts_##m##_map}, .gamma = g, .dropout = d, .dropout_rng = {1, 2, 3}, \
+        .fast = true                                                                                                  \
     }
+#define FAST(s, g, d) FAST_MAP(s, softmax, g, d)
 #define QKV(n, m, e, f) \
     { TS_DIMS(2, n, e), TS_DIMS(2, m, e), TS_DIMS(2, m, f) }
 
@@ -254,6 +273,23 @@ static const ts_op_case cases[] = {
      0,
      0},
     {"fast, no keys", 3, QKV(3, 0, 2, 2), FAST(DOT, 1, 0), 0, 0, 0, 0},
+    {"fast dot sparsemax", 3, QKV(3, 5, 2, 2), FAST_MAP(DOT, sparsemax, 0.5, 0), 0, 0, 0, 0},
+    {"fast euclidean sparsemax", 3, QKV(17, 6, 3, 2), FAST_MAP(EUCLIDEAN, sparsemax, 0.2, 0), 0, 0, 0, 0},
+    {"fast sparsemax, many keys", 3, QKV(2, 141, 3, 2), FAST_MAP(EUCLIDEAN, sparsemax, 0.1, 0), 0, 0, 0, 0},
+    {"fast sparsemax dropout", 3, QKV(3, 40, 5, 2), FAST_MAP(DOT, sparsemax, 0.1, 0.4), 0, 0, 0, 0},
+    {"fast dot hardmax", 3, QKV(17, 5, 3, 2), FAST_MAP(DOT, hardmax, 1, 0), 0, 0, 0, 0},
+    {"fast euclidean hardmax", 3, QKV(5, 70, 2, 2), FAST_MAP(EUCLIDEAN, hardmax, 1, 0.2), 0, 0, 0, 0},
+    {"fast dot linear", 3, QKV(3, 5, 2, 4), FAST_MAP(DOT, linear, 1, 0), 0.1, 2, 0, 0},
+    {"fast euclidean linear", 3, QKV(17, 70, 3, 2), FAST_MAP(EUCLIDEAN, linear, 0.3, 0), 0, 0, 0, 0},
+    {"fast linear dropout", 3, QKV(3, 40, 5, 2), FAST_MAP(DOT, linear, 0.3, 0.4), 0.1, 2, 0, 0},
+    {"fast sparsemax with a mask",
+     4,
+     {TS_DIMS(3, 2), TS_DIMS(4, 2), TS_DIMS(4, 2), TS_DIMS(3, 4)},
+     FAST_MAP(EUCLIDEAN, sparsemax, 0.5, 0),
+     0.5,
+     2,
+     0,
+     0},
     {"widths differ",
      3,
      {TS_DIMS(3, 2), TS_DIMS(4, 3), TS_DIMS(4, 2)},

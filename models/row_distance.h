@@ -1,6 +1,7 @@
-/* distance.h: the squared distance of two rows, where its last bit decides nothing between two ways of computing. */
-#ifndef TS_MODELS_DISTANCE_H
-#define TS_MODELS_DISTANCE_H
+/* row_distance.h: the squared distance of two rows, where its last bit decides nothing between two ways of computing.
+ */
+#ifndef TS_ROW_DISTANCE_H
+#define TS_ROW_DISTANCE_H
 
 #include "../autograd/tensor.h"
 

@@ -1,0 +1,96 @@
+/* fast_attention_scores.h: the scores of a tile, a block of rows by at most TILE_KEYS keys. */
+#ifndef TS_FAST_ATTENTION_SCORES_H
+#define TS_FAST_ATTENTION_SCORES_H
+
+#include <math.h>
+
+#include "fast_attention_blocks.h"
+
+typedef struct key_tile {
+    int64_t first, keys;
+    ts_real *scores, *slopes; /* [keys,rows] */
+} key_tile;
+
+/* The tile from key `first` on, of keys that end before `end`; those whose scores, or slopes, are kept have places of
+ * their own for them. */
+static key_tile tile_at(const block *b, const workspace *w, int64_t first, int64_t end, bool scores, bool slopes) {
+    return (key_tile){.first = first,
+                      .keys = least(end - first, TILE_KEYS),
+                      .scores = w->buffer[SCORES] + (scores ? first * b->width : 0),
+                      .slopes = w->buffer[SLOPES] + (slopes ? first * b->width : 0)};
+}
+
+/* Excluded keys get scores of -inf, and with them weights of 0, whatever they are. */
+static void exclude(const ts_fast_task *task, const block *b, const workspace *w, const key_tile *t) {
+    const ts_fast_attention *a = task->a;
+    ts_real *lanes = w->buffer[MASK_LANES];
+    to_lanes(a, b, a->mask + t->first, a->m, t->keys, lanes);
+    const vec_int lowest = (vec_int)vec_all((ts_real)-INFINITY);
+    for (int64_t i = 0; i < t->keys * b->width; i += LANES) {
+        const vec_int seen = vec_load(lanes + i) != (vec){0};
+        vec_store(t->scores + i, (vec)(((vec_int)vec_load(t->scores + i) & seen) | (lowest & ~seen)));
+    }
+}
+
+/* Scores that lack ||q||^2 get it; they are 0 at most. */
+static void complete(const block *b, const workspace *w, const key_tile *t) {
+    for (int64_t v = 0; v < b->width; v += LANES) {
+        const vec norm = vec_load(w->buffer[Q_NORMS] + v);
+        for (int64_t i = v; i < t->keys * b->width; i += b->width)
+            vec_store(t->scores + i, -vec_max((vec){0}, norm - vec_load(t->scores + i)));
+    }
+}
+
+static void score(const ts_fast_task *task, const block *b, const workspace *w, const key_tile *t) {
+    const ts_fast_attention *a = task->a;
+    multiply(&(product){.rows = t->keys,
+                        .vecs = b->vecs,
+                        .depth = a->e,
+                        .a = task->keys + t->first * task->key_step,
+                        .a_row = task->key_step,
+                        .a_step = 1,
+                        .b = w->buffer[Q_LANES],
+                        .b_step = b->width,
+                        .c = t->scores,
+                        .c_step = b->width,
+                        .start = task->bias == NULL ? NULL : task->bias + t->first});
+    if (task->whole) complete(b, w, t);
+    if (a->mask != NULL) exclude(task, b, w, t);
+}
+
+/* The largest of a tile's scores, or `start` if that is larger; NaN is passed over. */
+static vec largest(const ts_real *s, int64_t step, int64_t keys, vec start) {
+    vec m0 = start, m1 = start, m2 = start, m3 = start; /* four, so as not to wait for each */
+    int64_t j = 0;
+    for (; j + 4 <= keys; j += 4, s += 4 * step) {
+        m0 = vec_max(vec_load(s), m0);
+        m1 = vec_max(vec_load(s + step), m1);
+        m2 = vec_max(vec_load(s + 2 * step), m2);
+        m3 = vec_max(vec_load(s + 3 * step), m3);
+    }
+    for (; j < keys; j++, s += step) m0 = vec_max(vec_load(s), m0);
+    return vec_max(vec_max(m0, m1), vec_max(m2, m3));
+}
+
+/* dP of the tile, over the row's sum of weights where slopes depend on that. */
+static void upstream(const ts_fast_task *task, const block *b, const workspace *w, const key_tile *t) {
+    const int64_t f = task->a->f;
+    multiply(&(product){.rows = t->keys,
+                        .vecs = b->vecs,
+                        .depth = f,
+                        .a = task->values + t->first * f,
+                        .a_row = f,
+                        .a_step = 1,
+                        .b = w->buffer[DY_LANES],
+                        .b_step = b->width,
+                        .c = t->slopes,
+                        .c_step = b->width});
+}
+
+/* The draws of a row's words and a key's: ts_drop in vectors. */
+SIMD_INLINE vec_signed draws(vec_word row, uint32_t column) {
+    const vec_word x = (row ^ column) * 0x7feb352du;
+    return (vec_signed)((x ^ x >> 15) * 0x846ca68bu);
+}
+
+#endif
