@@ -5,7 +5,7 @@
 #include "bench_scaling.h"
 #include "gnuplot.h"
 
-enum { COLUMNS = 4, PANEL_WIDTH = 330, PANEL_HEIGHT = 290, TOP = 90 };
+enum { COLUMNS = 4, PANEL_WIDTH = 360, PANEL_HEIGHT = 300, TOP = 100 };
 
 static void write_block(FILE *script, const cli_bench_curve *c, int at) {
     fprintf(script, "$c%d << EOD\n", at);
@@ -24,11 +24,15 @@ static void write_title(FILE *script, const cli_bench_scaling *s, const cli_benc
 
 /* At the points, at every second one where they are many. */
 static void write_tics(FILE *script, const cli_bench_curve *c) {
-    const int stride = c->points > 6 ? 2 : 1;
-    for (int i = (c->points - 1) % stride; i < c->points; i += stride) {
-        const bool many = c->x[i] >= 1e4;
-        fprintf(script, "%s'%.3g%s' %.0f", i < stride ? "set xtics (" : ", ", many ? c->x[i] / 1e3 : c->x[i],
-                many ? "k" : "", c->x[i]);
+    const int stride = c->points > 6 ? 2 : 1, first = (c->points - 1) % stride;
+    fputs("set xtics (", script);
+    for (int i = first; i < c->points; i += stride) {
+        const double x = c->x[i], unit = x >= 1e6 ? 1e6 : x >= 1e4 ? 1e3 : 1;
+        fprintf(script, "%s'%.*g%s' %.0f", i > first ? ", " : "", unit > 1 ? 3 : 4, x / unit,
+                x >= 1e6   ? "M"
+                : x >= 1e4 ? "k"
+                           : "",
+                x);
     }
     fputs(")\n", script);
 }
@@ -62,7 +66,7 @@ bool cli_bench_scaling_plot(const cli_bench_scaling *s, ts_io_error *error) {
           script);
     for (int i = 0; i < s->curves; i++) write_block(script, &s->curve[i], i);
     fprintf(script, "set multiplot layout %d,%d margins %.4f,%.4f,%.4f,%.4f spacing %.4f,%.4f\n", rows, columns,
-            62 / width, 1 - 62 / width, 54 / height, 1 - TOP / height, 100 / width, 100 / height);
+            62 / width, 1 - 62 / width, 54 / height, 1 - TOP / height, 130 / width, 116 / height);
     fprintf(script, "set key at screen 0.5, %.4f center horizontal samplen 3 textcolor rgb '#222222'\n",
             1 - 24 / height);
     for (int i = 0; i < s->curves; i++) write_panel(script, s, i);
