@@ -108,7 +108,7 @@ static bool take_memory(ts_streamed_layer *l) {
     return l->keys != NULL && l->sums != NULL && l->masses != NULL && l->ties != NULL;
 }
 
-/* So many that threads share them evenly, so few that their sums are less than half the data in double. */
+/* So many that threads share them evenly, so few that their sums take a quarter of what the rows would in double. */
 static int64_t count_parts(int64_t n, int64_t k) {
     enum { MOST = 64, LEAST_ROWS = 4096 };
     const int64_t rows = 4 * k > LEAST_ROWS ? 4 * k : LEAST_ROWS, parts = (n + rows - 1) / rows;
