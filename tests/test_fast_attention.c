@@ -663,7 +663,7 @@ START_TEST(scores_of_plus_infinity) {
     ts_real k[KEYS], v[KEYS];
     for (int j = 0; j < KEYS; j++) {
         v[j] = (ts_real)j, k[j] = (ts_real)(j % 7 == 0 ? -BIG : 1);
-        if (j == 30 || j == 170) k[j] = BIG;
+        if (j == 100 || j == 170) k[j] = BIG; /* after finite ones, and again after that */
     }
     for (int c = 0; c < ISA_COUNT * MAP_COUNT; c++) {
         ts_tensor *in[3];
@@ -675,8 +675,8 @@ START_TEST(scores_of_plus_infinity) {
             ck_assert(isnan((double)y->data[0]));
             continue;
         }
-        ck_assert(y->data[0] == 100 && all_zero(in[0]->grad, 1) && all_zero(in[1]->grad, KEYS));
-        for (int j = 0; j < KEYS; j++) ck_assert(in[2]->grad[j] == (ts_real)(j == 30 || j == 170 ? 0.5 : 0));
+        ck_assert(y->data[0] == 135 && all_zero(in[0]->grad, 1) && all_zero(in[1]->grad, KEYS));
+        for (int j = 0; j < KEYS; j++) ck_assert(in[2]->grad[j] == (ts_real)(j == 100 || j == 170 ? 0.5 : 0));
     }
 }
 END_TEST
@@ -713,6 +713,37 @@ START_TEST(sparsemax_of_large_scores) {
         ck_assert(MAPS[1] == &ts_sparsemax_map);
         ck_assert(attend(1, 1, &one, 4, up, (ts_real[]){1, 9, 2, 9}, in)->data[0] == (ts_real)1.5);
         ck_assert(attend(1, 1, &one, 4, down, (ts_real[]){1, 2, 9, 9}, in)->data[0] == (ts_real)1.5);
+    }
+}
+END_TEST
+
+/* The gradient of sparsemax has no sum of weights in it, which is far from 1 where scores are large. */
+START_TEST(sparsemax_gradient_of_large_scores) {
+    const ts_real size = (ts_real)(sizeof(ts_real) == sizeof(double) ? 1e14 : 1e5), one = 1; /* t is between numbers */
+    for (int isa = 0; isa < ISA_COUNT; isa++) {
+        ts_tensor *in[3];
+        if (!ts_isa_use(ISAS[isa])) continue;
+        ts_tape_reset(tape);
+        const ts_real keys[] = {size, size + (ts_real)0.25, size + (ts_real)0.3125, size - 1};
+        ts_tensor *y = attend(1, 1, &one, 4, keys, (ts_real[]){1, 2, 6, 50}, in);
+        ck_assert_int_eq(ts_backward_from(tape, y, &one), TS_OK);
+        const ts_real right[] = {-2, -1, 3, 0};
+        ck_assert_mem_eq(in[1]->grad, right, sizeof right);
+    }
+}
+END_TEST
+
+/* A query that is a key is at distance 0 from it, not at a square below that. */
+START_TEST(linear_weights_are_not_negative) {
+    for (int isa = 0; isa < ISA_COUNT; isa++) {
+        if (!ts_isa_use(ISAS[isa])) continue;
+        ts_tape_reset(tape);
+        ts_attention_spec spec = fast_spec(TS_SCORE_EUCLIDEAN, 1, 0);
+        spec.simplex.map = &ts_linear_map;
+        ts_tensor *x = random_tensor(1, 60, 7, 0, "q"), *v = ts_constant(tape, TS_SHAPE(1, 60, 60), NULL);
+        for (int64_t i = 0; i < 60; i++) v->data[i * 61] = 1;
+        const ts_tensor *weights = ts_attention(tape, x, x, v, NULL, &spec);
+        for (int64_t i = 0; i < 60 * 60; i++) ck_assert(weights->data[i] >= 0);
     }
 }
 END_TEST
@@ -910,6 +941,8 @@ int main(void) {
     tcase_add_test(tests, scores_of_plus_infinity);
     tcase_add_test(tests, ties_share);
     tcase_add_test(tests, sparsemax_of_large_scores);
+    tcase_add_test(tests, sparsemax_gradient_of_large_scores);
+    tcase_add_test(tests, linear_weights_are_not_negative);
     tcase_add_test(tests, powers_of_two);
     tcase_add_test(tests, powers_of_two_in_weights);
     tcase_add_test(tests, draws_have_their_rate);
