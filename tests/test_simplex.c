@@ -673,6 +673,20 @@ START_TEST(linear_near_overflow) {
 }
 END_TEST
 
+/* A centre may have no other weights than these: none of them becomes 0 before double ends. */
+START_TEST(softmax_keeps_the_smallest_weights) {
+    enum { N = 19 };
+    double s[N] = {0}, w[N];
+    for (int i = 1; i < N; i++) s[i] = -600 - 8 * i; /* -608 to -744 */
+    const ts_simplex_row row = {.n = N};
+    ts_softmax_map.forward(&row, s, w);
+    for (int i = 0; i < N; i++) {
+        ck_assert(w[i] > 0);
+        ck_assert_double_eq_tol(w[i] / exp(s[i]), 1, s[i] < -708 ? 1e-15 : 4e-15);
+    }
+}
+END_TEST
+
 START_TEST(straight_through_gradient_is_that_of_gumbel_softmax) {
     const probe soft = {&ts_gumbel_softmax_map, 0.3, true}, hard = {&ts_gumbel_hardmax_map, 0.3, false};
     double s[9], dp[9], soft_p[9], hard_p[9], soft_ds[9], hard_ds[9];
@@ -999,6 +1013,7 @@ static void add_map_tests(TCase *tests) {
     tcase_add_test(tests, top_m_counts_as_one_does_by_hand);
     tcase_add_test(tests, top_m_takes_the_first_of_equal_scores);
     tcase_add_test(tests, entmax_known_values);
+    tcase_add_test(tests, softmax_keeps_the_smallest_weights);
     tcase_add_test(tests, entmax_satisfies_its_equation);
     tcase_add_test(tests, power_known_values);
     tcase_add_test(tests, fuzzy_known_values);

@@ -5,13 +5,17 @@
 #include "../kernels/series.h"
 #include "row.h"
 
-/* Weights below e^-700 of the largest are 0. */
+/* Below e^-700, where the series ends, the C library's: a weight however small may be all that a centre has. */
 TS_CLONES static void exponentials(int64_t n, const double *s, double max, double *w) {
-#pragma omp simd
+    bool far = false;
+#pragma omp simd reduction(|| : far)
     for (int64_t i = 0; i < n; i++) {
         const double below = ts_row_below(s[i], max);
-        w[i] = below < -700 ? 0 : series_exp(below);
+        far = far || below < -700;
+        w[i] = series_exp(below < -700 ? -700 : below);
     }
+    for (int64_t i = 0; i < n && far; i++)
+        if (s[i] - max < -700) w[i] = exp(s[i] - max);
 }
 
 static double forward(const ts_simplex_row *row, const double *s, double *w) {
