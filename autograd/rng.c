@@ -1,8 +1,16 @@
 #include "rng.h"
 
 #include <math.h>
+#include <string.h>
+
+#include "kernels/isa.h"
+#include "kernels/philox_kernels.h"
 
 static const double TWO_PI = 6.283185307179586476925287;
+
+static const uint32_t NEXT_KEY0 = 0x9E3779B9u, NEXT_KEY1 = 0xBB67AE85u;
+
+static const ts_philox_kernel *const kernels[TS_ISAS] = TS_ISA_TABLE(ts_philox_kernels);
 
 static void multiply(uint32_t a, uint32_t b, uint32_t *high, uint32_t *low) {
     const uint64_t product = (uint64_t)a * b;
@@ -13,7 +21,7 @@ static void multiply(uint32_t a, uint32_t b, uint32_t *high, uint32_t *low) {
 void ts_philox(const uint32_t counter[4], const uint32_t key[2], uint32_t random[4]) {
     uint32_t c0 = counter[0], c1 = counter[1], c2 = counter[2], c3 = counter[3];
     uint32_t k0 = key[0], k1 = key[1];
-    for (int round = 0; round < 10; round++) {
+    for (int round = 0; round < TS_PHILOX_ROUNDS; round++) {
         uint32_t high0, low0, high1, low1;
         multiply(0xD2511F53u, c0, &high0, &low0);
         multiply(0xCD9E8D57u, c2, &high1, &low1);
@@ -21,8 +29,8 @@ void ts_philox(const uint32_t counter[4], const uint32_t key[2], uint32_t random
         c1 = low1;
         c2 = high0 ^ c3 ^ k1;
         c3 = low0;
-        k0 += 0x9E3779B9u;
-        k1 += 0xBB67AE85u;
+        k0 += NEXT_KEY0;
+        k1 += NEXT_KEY1;
     }
     random[0] = c0, random[1] = c1, random[2] = c2, random[3] = c3;
 }
@@ -56,6 +64,22 @@ uint64_t ts_rng_bits(ts_rng rng, uint64_t element) {
 
 double ts_rng_uniform(ts_rng rng, uint64_t element) {
     return to_uniform(ts_rng_bits(rng, element));
+}
+
+void ts_rng_uniforms(ts_rng rng, uint64_t first, uint64_t stride, int64_t n, double *u, double *v) {
+    const ts_philox_kernel kernel = *kernels[ts_isa_in_use()];
+    ts_philox_keys keys = {.step = rng.step, .stream = rng.stream};
+    for (uint32_t round = 0; round < TS_PHILOX_ROUNDS; round++) {
+        keys.round[2 * round] = (uint32_t)rng.seed + round * NEXT_KEY0;
+        keys.round[2 * round + 1] = (uint32_t)(rng.seed >> 32) + round * NEXT_KEY1;
+    }
+    for (int64_t i = 0; i < n; i += TS_PHILOX_BLOCK) {
+        double block[2][TS_PHILOX_BLOCK];
+        const size_t count = (size_t)(n - i < TS_PHILOX_BLOCK ? n - i : TS_PHILOX_BLOCK);
+        kernel(&keys, first + (uint64_t)i * stride, stride, block[0], block[1]);
+        memcpy(u + i, block[0], count * sizeof *u);
+        if (v != NULL) memcpy(v + i, block[1], count * sizeof *v);
+    }
 }
 
 double ts_rng_normal(ts_rng rng, uint64_t element) {

@@ -21,8 +21,11 @@ void ts_philox(const uint32_t counter[4], const uint32_t key[2], uint32_t random
 /* A stream number from a name (32-bit FNV-1a), so that adding a user of random numbers moves no other. */
 uint32_t ts_rng_stream(const char *name);
 
-uint64_t ts_rng_bits(ts_rng rng, uint64_t element);            /* 64 random bits */
-double ts_rng_uniform(ts_rng rng, uint64_t element);           /* in (0,1): never 0, never 1; 52 bits */
+uint64_t ts_rng_bits(ts_rng rng, uint64_t element);  /* 64 random bits */
+double ts_rng_uniform(ts_rng rng, uint64_t element); /* in (0,1): never 0, never 1; 52 bits */
+/* u[i] is that of element first + i * stride; v[i], unless v is NULL, one more, from the other 64 of its 128 bits. Many
+ * at a time cost a few cycles each. */
+void ts_rng_uniforms(ts_rng rng, uint64_t first, uint64_t stride, int64_t n, double *u, double *v);
 double ts_rng_normal(ts_rng rng, uint64_t element);            /* mean 0, variance 1 (Box-Muller) */
 double ts_rng_gumbel(ts_rng rng, uint64_t element);            /* -log(-log U): finite for every draw */
 int64_t ts_rng_below(ts_rng rng, uint64_t element, int64_t n); /* 0 .. n-1, n > 0; bias below n / 2^64 */

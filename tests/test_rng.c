@@ -1,5 +1,7 @@
 #include <math.h>
+#include <stdio.h>
 
+#include "../autograd/kernels/isa.h"
 #include "../autograd/rng.h"
 #include "test_main.h"
 
@@ -75,6 +77,40 @@ START_TEST(below_covers_its_range_evenly) {
 }
 END_TEST
 
+/* The two uniforms of one element, from the bijection itself. */
+static void expect_uniforms(ts_rng rng, uint64_t element, double u, double v) {
+    const uint32_t counter[] = {(uint32_t)element, (uint32_t)(element >> 32), rng.step, rng.stream};
+    const uint32_t key[] = {(uint32_t)rng.seed, (uint32_t)(rng.seed >> 32)};
+    uint32_t r[4];
+    ts_philox(counter, key, r);
+    const uint64_t second = ((uint64_t)r[2] << 32 | r[3]) >> 12;
+    ck_assert(u == ts_rng_uniform(rng, element));
+    ck_assert(v == ((double)second + 0.5) * 0x1p-52);
+}
+
+START_TEST(many_uniforms_are_those_of_their_elements) {
+    enum { MOST = 200 };
+    static const int64_t counts[] = {0, 1, 2, 63, 64, 65, MOST};
+    static const uint64_t firsts[] = {0, 0xFFFFFFF0u, UINT64_MAX - 5}, strides[] = {1, 2, 32, (uint64_t)1 << 33};
+    static const char *const isas[] = {"base", "avx2", "avx512"};
+    const ts_rng rng = {test_seed(), ts_rng_stream("many"), 4000000000u};
+    printf("uniforms: seed %" PRIu64 "\n", rng.seed);
+    for (int c = 0; c < 3 * 7 * 3 * 4; c++) {
+        if (!ts_isa_use(isas[c % 3])) continue;
+        const int64_t n = counts[c / 3 % 7];
+        const uint64_t first = firsts[c / 21 % 3], stride = strides[c / 63];
+        double u[MOST + 1], v[MOST + 1], alone[MOST + 1];
+        u[n] = v[n] = alone[n] = -1; /* nothing is written behind the last */
+        ts_rng_uniforms(rng, first, stride, n, u, v);
+        ts_rng_uniforms(rng, first, stride, n, alone, NULL);
+        for (int64_t i = 0; i < n; i++) expect_uniforms(rng, first + (uint64_t)i * stride, u[i], v[i]);
+        for (int64_t i = 0; i < n; i++) ck_assert(alone[i] == u[i]);
+        ck_assert(u[n] == -1 && v[n] == -1 && alone[n] == -1);
+    }
+    ts_isa_use(NULL);
+}
+END_TEST
+
 int main(void) {
     Suite *suite = suite_create("random numbers");
     TCase *tests = tcase_create("all");
@@ -82,6 +118,7 @@ int main(void) {
     tcase_add_test(tests, philox_known_answers);
     tcase_add_test(tests, streams_are_independent);
     tcase_add_test(tests, moments_and_ranges);
+    tcase_add_test(tests, many_uniforms_are_those_of_their_elements);
     tcase_add_test(tests, below_covers_its_range_evenly);
     suite_add_tcase(suite, tests);
     return run_suite(suite);

@@ -135,21 +135,21 @@ START_TEST(series_equal_the_c_library) {
     const double pi = 3.141592653589793238463;
     double u[2 * PAIRS], z[2 * PAIRS];
     printf("series: seed %" PRIu64 "\n", test_seed());
-    ts_noise_uniforms(rng, 5, 3, PAIRS, u);
-    for (int64_t i = 0; i < PAIRS; i++) ck_assert(u[2 * i] == ts_rng_uniform(rng, (uint64_t)(5 + 3 * i)));
+    ts_rng_uniforms(rng, 5, 3, PAIRS, u, u + PAIRS);
     for (int64_t i = 0; i < 2 * PAIRS; i++) z[i] = 1400 * (u[i] - 0.5);
     ts_noise_exponential(2 * PAIRS, z);
     for (int64_t i = 0; i < 2 * PAIRS; i++) check_close("exp", 1400 * (u[i] - 0.5), z[i], exp(1400 * (u[i] - 0.5)));
-    for (int64_t i = 0; i < 2 * PAIRS; i++) z[i] = u[i] = i % 2 ? u[i] : pow(u[i], 30) * 0.49 + 0x1p-53; /* tails */
+    for (int64_t i = 0; i < 2 * PAIRS; i++)
+        z[i] = u[i] = i >= PAIRS ? u[i] : pow(u[i], 30) * 0.49 + 0x1p-53; /* tails */
     ts_noise_laplace(PAIRS, z);
     for (int64_t i = 0; i < 2 * PAIRS; i++)
         check_close("log", u[i], fabs(z[i]), -log(u[i] < 0.5 ? 2 * u[i] : 2 * (1 - u[i])));
     memcpy(z, u, sizeof z);
     ts_noise_normal(PAIRS, z);
-    for (int64_t i = 0; i < 2 * PAIRS; i += 2) {
-        const double radius = sqrt(-2 * log(u[i]));
-        ck_assert_double_eq_tol(z[i], radius * cos(2 * pi * u[i + 1]), 8 * 0x1p-52 * radius);
-        ck_assert_double_eq_tol(z[i + 1], radius * sin(2 * pi * u[i + 1]), 8 * 0x1p-52 * radius);
+    for (int64_t i = 0; i < PAIRS; i++) {
+        const double radius = sqrt(-2 * log(u[i])), angle = 2 * pi * u[PAIRS + i];
+        ck_assert_double_eq_tol(z[i], radius * cos(angle), 8 * 0x1p-52 * radius);
+        ck_assert_double_eq_tol(z[PAIRS + i], radius * sin(angle), 8 * 0x1p-52 * radius);
     }
 }
 END_TEST

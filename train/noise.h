@@ -1,16 +1,13 @@
-/* noise.h: many random numbers at a time, for tasks.h: uniforms by counter and the families' quantile functions, in
- * loops that become vectors (autograd/kernels/series.h): every processor and every vector width gives the same bits. */
+/* noise.h: the quantile functions of the families of tasks.h, many numbers at a time: loops that become vectors
+ * (autograd/kernels/series.h), with the same bits on every processor and at every vector width. */
 #ifndef TS_NOISE_H
 #define TS_NOISE_H
 
-#include "../autograd/rng.h"
+#include <stdint.h>
 
-/* values[2i] and values[2i+1]: uniforms in (0,1) from the two halves of the 128 bits of element first + i * stride; the
- * first half is ts_rng_uniform's. */
-void ts_noise_uniforms(ts_rng rng, uint64_t first, uint64_t stride, int64_t pairs, double *values);
-
-/* In place. A uniform u is a middle of one of the 2^52 cells of (0,1): no 0 or 1 reaches a logarithm or a tangent. */
-void ts_noise_normal(int64_t pairs, double *values); /* Box-Muller: u[2i] the radius, u[2i+1] the angle */
+/* In place, of pairs of uniforms: u[i] = values[i] and v[i] = values[pairs + i]. A uniform is a middle of one of the
+ * 2^52 cells of (0,1): no 0 or 1 reaches a logarithm or a tangent. */
+void ts_noise_normal(int64_t pairs, double *values); /* Box-Muller: u[i] the radius, v[i] the angle */
 void ts_noise_cauchy(int64_t pairs, double *values);
 void ts_noise_gumbel(int64_t pairs, double *values);
 void ts_noise_laplace(int64_t pairs, double *values);

@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "../autograd/kernels/parallel.h"
-#include "../models/seeding.h"
 #include "noise.h"
 
 /* The element of a random number is the task above, its place within the task in the 40 bits below. */
@@ -52,7 +51,7 @@ void ts_family_noise(ts_family family, int64_t pairs, double *values) {
 
 double ts_family_draw(ts_family family, ts_rng rng, uint64_t element) {
     double pair[2];
-    ts_noise_uniforms(rng, element / 2, 1, 1, pair);
+    ts_rng_uniforms(rng, element / 2, 1, 1, pair, pair + 1);
     ts_family_noise(family, 1, pair);
     if (FAMILIES[family].exponential) ts_noise_exponential(2, pair);
     return pair[element % 2];
@@ -78,14 +77,20 @@ ts_status ts_task_check(const ts_task_spec *spec, ts_error *error) {
     return TS_OK;
 }
 
-/* What drawing a task needs; one for each thread. */
+/* Dimensions that are drawn one by one and written together: each visit to all rows costs a round of cache lines. */
+enum { GROUP = 8 };
+
+/* What drawing a task needs; one for each thread. Numbers of all rows stand in halves: rows 0, 2, 4, ..., which have
+ * the first number of a pair of noise, then rows 1, 3, 5, ... */
 typedef struct sampler {
     const ts_task_spec *spec;
     ts_rng weights, components, locations, scales, noise;
-    int64_t pairs;                     /* of rows, the last one perhaps half used */
-    int64_t *component;                /* [n] */
-    double *column;                    /* [2 * pairs] one dimension of the rows */
-    double *weight, *location, *scale; /* [k] of each component, in that dimension */
+    int64_t pairs;            /* of rows, the last one perhaps half used */
+    double *column;           /* [2 * pairs] one dimension of the rows, in halves */
+    double *weight;           /* [k] sums of the components' weights up to each */
+    double *location, *scale; /* [k,d] of the components */
+    int64_t *component;       /* [n] of the rows, in halves */
+    ts_real *group;           /* [GROUP,n] dimensions, scaled, in halves */
 } sampler;
 
 static int64_t pairs_of(const ts_task_spec *spec) {
@@ -93,7 +98,9 @@ static int64_t pairs_of(const ts_task_spec *spec) {
 }
 
 size_t ts_task_room(const ts_task_spec *spec) {
-    return (size_t)(2 * pairs_of(spec) + 3 * spec->k) * sizeof(double) + (size_t)spec->n * sizeof(int64_t);
+    const size_t n = (size_t)spec->n, k = (size_t)spec->k, d = (size_t)spec->d;
+    return (2 * (size_t)pairs_of(spec) + k + 2 * k * d) * sizeof(double) +
+           n * (sizeof(int64_t) + GROUP * sizeof(ts_real));
 }
 
 static sampler sampler_in(void *room, const ts_task_spec *spec, uint64_t seed, uint32_t step) {
@@ -104,37 +111,50 @@ static sampler sampler_in(void *room, const ts_task_spec *spec, uint64_t seed, u
     for (int i = 0; i < 5; i++) *rngs[i] = (ts_rng){seed, ts_rng_stream(names[i]), step};
     s.weight = s.column + 2 * s.pairs;
     s.location = s.weight + spec->k;
-    s.scale = s.location + spec->k;
-    s.component = (int64_t *)(void *)(s.scale + spec->k);
+    s.scale = s.location + spec->k * spec->d;
+    s.component = (int64_t *)(void *)(s.scale + spec->k * spec->d);
+    s.group = (ts_real *)(void *)(s.component + spec->n);
     return s;
+}
+
+/* A row's component is the first whose sum of weights exceeds u times the last sum; u, below 1, is in the column. */
+TS_CLONES static void pick_components(const sampler *s) {
+    const int64_t n = s->spec->n, last = s->spec->k - 1;
+    const double *sum = s->weight, *u = s->column, total = sum[last];
+    for (int64_t i = 0; i < n; i++) s->component[i] = 0;
+    for (int64_t c = 0; c < last; c++)
+        for (int64_t i = 0; i < n; i++) s->component[i] += sum[c] <= u[i] * total;
 }
 
 /* Each row draws its component by itself, so the order of rows says nothing and no permutation is needed. */
 static void draw_components(sampler *s, uint64_t base) {
     const ts_task_spec *spec = s->spec;
-    for (int64_t c = 0; c < spec->k; c++)
-        s->weight[c] = spec->unequal ? ts_rng_uniform(s->weights, base + (uint64_t)c) : 1;
-    for (int64_t i = 0; i < spec->n; i++)
-        s->component[i] = ts_pick_weighted(spec->k, s->weight, ts_rng_uniform(s->components, base + (uint64_t)i));
+    const int64_t k = spec->k, numbers = k * spec->d;
+    if (spec->unequal) ts_rng_uniforms(s->weights, base, 1, k, s->weight, NULL);
+    for (int64_t c = 0; c < k; c++) s->weight[c] = (spec->unequal ? s->weight[c] : 1) + (c > 0 ? s->weight[c - 1] : 0);
+    ts_rng_uniforms(s->components, base, 2, s->pairs, s->column, NULL);
+    ts_rng_uniforms(s->components, base + 1, 2, spec->n / 2, s->column + s->pairs, NULL);
+    pick_components(s);
+    ts_rng_uniforms(s->locations, base, 1, numbers, s->location, NULL);
+    if (spec->anisotropic) ts_rng_uniforms(s->scales, base, 1, numbers, s->scale, NULL);
+    for (int64_t e = 0; e < numbers; e++) s->scale[e] = spec->scale * (spec->anisotropic ? s->scale[e] : 1);
 }
 
 /* Dimension j of every row, before scaling. */
 TS_CLONES static void draw_column(sampler *s, uint64_t base, int64_t j) {
     const ts_task_spec *spec = s->spec;
-    for (int64_t c = 0; c < spec->k; c++) {
-        const uint64_t element = base + (uint64_t)(c * spec->d + j);
-        s->location[c] = ts_rng_uniform(s->locations, element);
-        s->scale[c] = spec->scale * (spec->anisotropic ? ts_rng_uniform(s->scales, element) : 1);
-    }
-    ts_noise_uniforms(s->noise, base + (uint64_t)j, (uint64_t)spec->d, s->pairs, s->column);
+    const double *location = s->location + j, *scale = s->scale + j;
+    ts_rng_uniforms(s->noise, base + (uint64_t)j, (uint64_t)spec->d, s->pairs, s->column, s->column + s->pairs);
     ts_family_noise(spec->family, s->pairs, s->column);
-    for (int64_t i = 0; i < spec->n; i++)
-        s->column[i] = s->location[s->component[i]] + s->scale[s->component[i]] * s->column[i];
+    for (int64_t i = 0; i < spec->n; i++) {
+        const int64_t of_component = s->component[i] * spec->d;
+        s->column[i] = location[of_component] + scale[of_component] * s->column[i];
+    }
     if (FAMILIES[spec->family].exponential) ts_noise_exponential(spec->n, s->column);
 }
 
 /* Divides by the range rather than multiply by its inverse: the largest value becomes exactly 1. */
-TS_CLONES static void write_scaled(int64_t n, const double *column, int64_t d, ts_real *points) {
+TS_CLONES static void scale_column(int64_t n, const double *column, ts_real *scaled) {
     double low = column[0], high = column[0];
 #pragma omp simd reduction(min : low) reduction(max : high)
     for (int64_t i = 1; i < n; i++) {
@@ -143,15 +163,31 @@ TS_CLONES static void write_scaled(int64_t n, const double *column, int64_t d, t
     }
     const double range = high > low ? high - low : 1;
 #pragma omp simd
-    for (int64_t i = 0; i < n; i++) points[i * d] = (ts_real)((column[i] - low) / range);
+    for (int64_t i = 0; i < n; i++) scaled[i] = (ts_real)((column[i] - low) / range);
+}
+
+/* Every second row, from its half of a group. */
+static void write_half(const sampler *s, int64_t count, int64_t rows, const ts_real *half, ts_real *points) {
+    const int64_t n = s->spec->n, d = s->spec->d;
+    for (int64_t i = 0; i < rows; i++)
+        if (count == GROUP)
+            for (int64_t g = 0; g < GROUP; g++) points[2 * i * d + g] = half[g * n + i];
+        else
+            for (int64_t g = 0; g < count; g++) points[2 * i * d + g] = half[g * n + i];
 }
 
 static void draw_task(sampler *s, uint64_t task, ts_real *points) {
     const uint64_t base = task << PLACE_BITS;
+    const int64_t n = s->spec->n, d = s->spec->d;
     draw_components(s, base);
-    for (int64_t j = 0; j < s->spec->d; j++) {
-        draw_column(s, base, j);
-        write_scaled(s->spec->n, s->column, s->spec->d, points + j);
+    for (int64_t first = 0; first < d; first += GROUP) {
+        const int64_t count = d - first < GROUP ? d - first : GROUP;
+        for (int64_t g = 0; g < count; g++) {
+            draw_column(s, base, first + g);
+            scale_column(n, s->column, s->group + g * n);
+        }
+        write_half(s, count, s->pairs, s->group, points + first);
+        write_half(s, count, n / 2, s->group + s->pairs, points + d + first);
     }
 }
 
@@ -172,7 +208,7 @@ ts_status ts_task_draw_in(void *room, const ts_task_spec *spec, uint64_t seed, u
     if (status != TS_OK) return status;
     sampler s = sampler_in(room, spec, seed, step);
     draw_task(&s, task, points);
-    if (component != NULL) memcpy(component, s.component, (size_t)spec->n * sizeof *component);
+    for (int64_t i = 0; component != NULL && i < spec->n; i++) component[i] = s.component[i % 2 * s.pairs + i / 2];
     return TS_OK;
 }
 

@@ -42,9 +42,9 @@ const char *ts_family_name(ts_family family);
  * the 128 bits of element i of rng. */
 double ts_family_draw(ts_family family, ts_rng rng, uint64_t element);
 
-/* Replaces 2 * pairs uniforms by as many draws z of the family: normals by Box-Muller, u[2i] giving the radius and
- * u[2i+1] the angle of z[2i] and z[2i+1]; the others by their quantile function, one by one. Finite for all u in
- * [2^-53, 1 - 2^-53]. Lognormal: the normals, not yet their exponentials. */
+/* Replaces 2 * pairs uniforms by as many draws z of the family: normals by Box-Muller, values[i] giving the radius and
+ * values[pairs + i] the angle of what takes their places; the others by their quantile function, one by one. Finite for
+ * all uniforms in [2^-53, 1 - 2^-53]. Lognormal: the normals, not yet their exponentials. */
 void ts_family_noise(ts_family family, int64_t pairs, double *values);
 
 typedef struct ts_task_spec {
@@ -62,7 +62,8 @@ typedef struct ts_task_spec {
 ts_status ts_task_check(const ts_task_spec *spec, ts_error *error);
 
 /* Writes task number `task` of training step `step` to points [n,d] and, unless NULL, the component of each row to
- * component [n]. Fails when the spec or the number is wrong or memory for n + k numbers is short. O(n (d + k)). */
+ * component [n]. Fails when the spec or the number is wrong or memory for 5 n + 2 k d numbers is short. O(n (d + k)).
+ */
 ts_status ts_task_draw(const ts_task_spec *spec, uint64_t seed, uint32_t step, uint64_t task, ts_real *points,
                        int64_t *component, ts_error *error);
 
