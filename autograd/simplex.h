@@ -44,6 +44,9 @@ typedef struct ts_simplex {
      * weights). */
     void (*backward)(const ts_simplex_row *row, const double *s, const double *w, double z, const double *dp,
                      double *ds);
+
+    /* Backward reads nothing but w / z: given weights, which it may get rounded, it needs no forward. */
+    bool backward_of_weights;
 } ts_simplex;
 
 /* The maps of the library. p maximises <p,s> - Omega(p) over the simplex. */

@@ -77,6 +77,15 @@ static const ts_op planted = {.name = "planted",
                               .backward = square_backward,
                               .cases = square_cases};
 
+/* Claims to assign fresh gradients. */
+static ts_status check_assigning(bool overwrite) {
+    ts_op op = planted;
+    ts_gradcheck_report report;
+    op.assigns_in = 1;
+    planted_factor = 2, planted_overwrite = overwrite, planted_nan = false;
+    return ts_op_check(&op, square_cases, test_seed(), TOLERANCE, &report);
+}
+
 static ts_status check_planted(double factor, bool overwrite, bool nan) {
     ts_gradcheck_report report;
     planted_factor = factor, planted_overwrite = overwrite, planted_nan = nan;
@@ -89,6 +98,8 @@ START_TEST(a_planted_wrong_gradient_is_caught) {
     ck_assert_int_ne(check_planted(2.000002, false, false), TS_OK); /* a millionth too large */
     ck_assert_int_ne(check_planted(2, true, false), TS_OK);         /* overwrites instead of adding */
     ck_assert_int_ne(check_planted(2, false, true), TS_OK);         /* not a number */
+    ck_assert_int_ne(check_assigning(false), TS_OK);                /* adds to what a fresh gradient does not hold */
+    ck_assert_int_ne(check_assigning(true), TS_OK);                 /* assigns where it should add */
 }
 END_TEST
 

@@ -37,8 +37,8 @@ enum { STRIP = 64 };
 
 /* acc[0 .. width-1] += the rows of src at the kept indices of `at`, over all indices of the reduced axes before the
  * last; the last axis is either summed into acc[0] or gives the strip that starts at `column`. */
-static void sum_strip(const int64_t dim[TS_MAX_RANK], const bool reduced[TS_MAX_RANK], const int64_t at[3],
-                      const ts_real *src, int64_t column, int64_t width, double *acc) {
+TS_CLONES static void sum_strip(const int64_t dim[TS_MAX_RANK], const bool reduced[TS_MAX_RANK], const int64_t at[3],
+                                const ts_real *src, int64_t column, int64_t width, double *acc) {
     int64_t from[3], to[3];
     for (int a = 0; a < 3; a++) from[a] = reduced[a] ? 0 : at[a], to[a] = reduced[a] ? dim[a] : at[a] + 1;
     for (int64_t i = from[0]; i < to[0]; i++)

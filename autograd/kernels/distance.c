@@ -5,8 +5,9 @@
 #include "parallel.h"
 #include "real_math.h"
 
-/* Rows of a that an item takes, rows of b in a panel, coordinates at a time; rows of a gradient that an item takes. */
-enum { ROWS = 32, PANEL = 16, DEPTH = 128, GRADIENT_ROWS = 8 };
+/* Rows of a that an item takes, rows of b in a panel, coordinates at a time; rows of a gradient that an item takes, and
+ * coordinates of it that stay in registers. */
+enum { ROWS = 32, PANEL = 16, DEPTH = 128, GRADIENT_ROWS = 8, STRIP = 16 };
 
 typedef struct sizes {
     int64_t n, m, d;
@@ -107,18 +108,40 @@ static inline double weight_of(const side *s, int64_t r, int64_t j) {
     return y == 0 ? 0 : dy / y;
 }
 
-/* sum[r * DEPTH + c] += the gradient of `depth` coordinates from `first`, of the item's rows. */
-TS_CLONES static void add_gradients(const side *s, int64_t first, int64_t depth, double *sum) {
+/* sum[q * DEPTH + c] += the gradient of `width` coordinates from `first`, of `rows` rows from r on. rows, 1 or 2, is a
+ * constant, and so is a width of STRIP. */
+static inline __attribute__((always_inline)) void add_strip(const side *s, int64_t r, const int rows, int64_t first,
+                                                            const int64_t width, double *sum) {
+    double x[2][STRIP], gradient[2][STRIP];
+    for (int q = 0; q < rows; q++)
+        for (int64_t c = 0; c < width; c++) {
+            x[q][c] = (double)s->x[(r + q) * s->d + first + c];
+            gradient[q][c] = sum[q * DEPTH + c];
+        }
     for (int64_t j = 0; j < s->others; j++) {
         const ts_real *o = s->other + j * s->d + first;
-        for (int64_t r = 0; r < s->rows; r++) {
-            const ts_real *x = s->x + r * s->d + first;
-            const double w = weight_of(s, r, j);
-            double *into = sum + r * DEPTH;
+        for (int q = 0; q < rows; q++) {
+            const double w = weight_of(s, r + q, j);
             if (w == 0) continue;
 #pragma omp simd
-            for (int64_t c = 0; c < depth; c++) into[c] += w * ((double)x[c] - (double)o[c]);
+            for (int64_t c = 0; c < width; c++) gradient[q][c] += w * (x[q][c] - (double)o[c]);
         }
+    }
+    for (int q = 0; q < rows; q++)
+        for (int64_t c = 0; c < width; c++) sum[q * DEPTH + c] = gradient[q][c];
+}
+
+/* sum[r * DEPTH + c] += the gradient of `depth` coordinates from `first`, of the item's rows. */
+TS_CLONES static void add_gradients(const side *s, int64_t first, int64_t depth, double *sum) {
+    for (int64_t c = 0; c < depth; c += STRIP) {
+        const int64_t width = depth - c < STRIP ? depth - c : STRIP;
+        int64_t r = 0;
+        for (; r + 2 <= s->rows && width == STRIP; r += 2) add_strip(s, r, 2, first + c, STRIP, sum + r * DEPTH + c);
+        for (; r < s->rows; r++)
+            if (width == STRIP)
+                add_strip(s, r, 1, first + c, STRIP, sum + r * DEPTH + c);
+            else
+                add_strip(s, r, 1, first + c, width, sum + r * DEPTH + c);
     }
 }
 
@@ -146,6 +169,7 @@ static void backward_rows(const void *context, int64_t item) {
     const int64_t t = item / k->rows_of_matrix, i = item % k->rows_of_matrix * GRADIENT_ROWS;
     const ts_batch_range range = ts_batches_of(z->full, z->grid[k->operand], t);
     const int64_t count = k->operand == 0 ? z->n : z->m, rows = count - i < GRADIENT_ROWS ? count - i : GRADIENT_ROWS;
+    const bool fresh = k->node->fresh >> k->operand & 1u;
     ts_real *dx = k->node->in[k->operand]->grad + (t * count + i) * z->d;
     double sum[GRADIENT_ROWS * DEPTH];
     for (int64_t first = 0; first < z->d; first += DEPTH) {
@@ -157,14 +181,14 @@ static void backward_rows(const void *context, int64_t item) {
                 add_gradients(&one, first, depth, sum);
             }
         for (int64_t r = 0; r < rows; r++)
-            for (int64_t c = 0; c < depth; c++) dx[r * z->d + first + c] += (ts_real)sum[r * DEPTH + c];
+            for (int64_t c = 0; c < depth; c++)
+                dx[r * z->d + first + c] = (fresh ? 0 : dx[r * z->d + first + c]) + (ts_real)sum[r * DEPTH + c];
     }
 }
 
 void ts_distances_backward(const ts_node *node, bool root) {
     call k = {.node = node, .z = sizes_of(node), .root = root};
     const int64_t work = ts_grid_count(k.z.full) * k.z.n * k.z.m * k.z.d;
-    if (work == 0) return;
     for (k.operand = 0; k.operand < 2; k.operand++) {
         if (node->in[k.operand]->grad == NULL) continue;
         const int64_t count = k.operand == 0 ? k.z.n : k.z.m;

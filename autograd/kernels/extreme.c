@@ -13,8 +13,24 @@ double ts_join_smallest(double a, double b) {
     return b < a || isnan(b) ? b : a;
 }
 
+/* Of sign * x; NaN when there is one. */
+static double largest_of_row(const ts_real *x, int64_t n, ts_real sign) {
+    ts_real largest = -(ts_real)INFINITY;
+    bool nan = false;
+    for (int64_t i = 0; i < n; i++) {
+        const ts_real value = sign * x[i];
+        nan = nan || isnan(value);
+        largest = value > largest ? value : largest;
+    }
+    return nan ? NAN : (double)largest;
+}
+
 void ts_largest_piece(const ts_piece *piece, const void *context, double *into) {
     const ts_real *x = (const ts_real *)context + piece->start;
+    if (piece->step == 1) {
+        *into = largest_of_row(x, piece->count, 1);
+        return;
+    }
     for (int64_t c = 0; c < piece->width; c++) into[c] = -INFINITY;
     for (int64_t j = 0; j < piece->count; j++)
         for (int64_t c = 0; c < piece->width; c++) {
@@ -25,6 +41,10 @@ void ts_largest_piece(const ts_piece *piece, const void *context, double *into) 
 
 void ts_smallest_piece(const ts_piece *piece, const void *context, double *into) {
     const ts_real *x = (const ts_real *)context + piece->start;
+    if (piece->step == 1) {
+        *into = -largest_of_row(x, piece->count, -1);
+        return;
+    }
     for (int64_t c = 0; c < piece->width; c++) into[c] = INFINITY;
     for (int64_t j = 0; j < piece->count; j++)
         for (int64_t c = 0; c < piece->width; c++) {

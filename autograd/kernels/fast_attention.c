@@ -1,6 +1,7 @@
 #include "fast_attention.h"
 
 #include <math.h>
+#include <string.h>
 
 #include "fast_attention_kernels.h"
 #include "isa.h"
@@ -245,7 +246,11 @@ static void backward_by_parts(call *c) {
 
 void ts_fast_attention_backward(const ts_fast_attention *a, void *scratch) {
     ts_fast_attention own = *a;
-    if (!rules[a->map].slopes) own.dq = own.dk = NULL;
+    if (!rules[a->map].slopes) {
+        if (a->fresh[0] && a->dq != NULL) memset(a->dq, 0, (size_t)(a->batches * a->n * a->e) * sizeof *a->dq);
+        if (a->fresh[1] && a->dk != NULL) memset(a->dk, 0, (size_t)(a->batches * a->m * a->e) * sizeof *a->dk);
+        own.dq = own.dk = NULL;
+    }
     call c = call_of(&own, scratch);
     if (a->batches < c.threads) {
         backward_by_parts(&c);

@@ -51,6 +51,7 @@ typedef struct ts_fast_attention {
     bool wants_grad;          /* backward may be called: workspace for it */
     const ts_real *dy;        /* as y, and for backward only */
     ts_real *dq, *dk, *dv;    /* as q, k, v: added to; NULL: not wanted */
+    bool fresh[3];            /* dq, dk, dv hold nothing yet and are written instead; of one array only the first */
 } ts_fast_attention;
 
 /* Whether gamma and dropout are in the range that ts_real holds; shapes and the rest are the caller's to check. */

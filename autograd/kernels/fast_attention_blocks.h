@@ -128,7 +128,7 @@ static void to_lanes(const ts_fast_attention *a, const block *b, const ts_real *
         for (int64_t r = b->rows; r < b->width; r++) lanes[c * b->width + r] = 0;
 }
 
-/* Back again, to rows of x, or added to them times a factor; row by row, for x is far from the processor and the lanes
+/* Back again, times a factor, to rows of x or added to them; row by row, for x is far from the processor and the lanes
  * are near. `add` is a constant. */
 SIMD_INLINE void from_lanes(const ts_fast_attention *a, const block *b, const ts_real *lanes, int64_t cols, ts_real *x,
                             const bool add, ts_real factor) {

@@ -155,14 +155,17 @@ static void backward_tile_rows(const ts_fast_task *task, const block *b, const w
 }
 
 /* From sum_j dS_ij k_j to dq; of whole scores, whose slopes do not add up to 0, q_i sum_j dS_ij is taken off. */
-static void backward_rows_end(const ts_fast_task *task, const block *b, const workspace *w) {
+static void backward_rows_end(const ts_fast_task *task, const block *b, const workspace *w, bool add) {
     const ts_fast_attention *a = task->a;
     ts_real *lanes = w->buffer[SUM_LANES];
     for (int64_t i = 0; i < a->e * b->width && task->whole; i += LANES) {
         const vec q = vec_load(w->buffer[Q_LANES] + i), sum = vec_load(w->buffer[SLOPE_SUMS] + i % b->width);
         vec_store(lanes + i, vec_load(lanes + i) - vec_where(sum != (vec){0}, q / task->score_scale * sum));
     }
-    from_lanes(a, b, lanes, a->e, a->dq, true, task->grad_scale);
+    if (add)
+        from_lanes(a, b, lanes, a->e, a->dq, true, task->grad_scale);
+    else
+        from_lanes(a, b, lanes, a->e, a->dq, false, task->grad_scale);
 }
 
 /* The means of a map that has a way of its own to find them: known already, or found now from all keys; then scores and
@@ -198,7 +201,7 @@ static void backward_block(const ts_fast_task *task, const workspace *w, int64_t
         if (want.dq) backward_tile_rows(task, &b, w, &t);
         backward_tile_keys(task, &b, w, &t, j - first, want);
     }
-    if (want.dq) backward_rows_end(task, &b, w);
+    if (want.dq) backward_rows_end(task, &b, w, first > 0 || !a->fresh[0]);
 }
 
 /* From the sums of a chunk to dk and dv. */
@@ -208,11 +211,14 @@ static void backward_end(const ts_fast_task *task, const workspace *w, int64_t b
     for (int64_t j = first; j < end && a->dk != NULL; j++, sums += k_width(a)) {
         ts_real *dk = a->dk + (batch * a->m + j) * a->e;
         const ts_real *k = task->keys + j * task->key_step, factor = a->euclidean ? task->grad_scale * sums[a->e] : 0;
-        for (int64_t c = 0; c < a->e; c++) dk[c] += a->euclidean ? sums[c] - factor * k[c] : sums[c];
+        for (int64_t c = 0; c < a->e; c++)
+            dk[c] = (a->fresh[1] ? 0 : dk[c]) + (a->euclidean ? sums[c] - factor * k[c] : sums[c]);
     }
     sums = w->buffer[DV];
-    for (int64_t j = first; j < end && a->dv != NULL; j++, sums += whole_vectors(a->f))
-        for (int64_t c = 0; c < a->f; c++) a->dv[(batch * a->m + j) * a->f + c] += sums[c];
+    for (int64_t j = first; j < end && a->dv != NULL; j++, sums += whole_vectors(a->f)) {
+        ts_real *dv = a->dv + (batch * a->m + j) * a->f;
+        for (int64_t c = 0; c < a->f; c++) dv[c] = (a->fresh[2] ? 0 : dv[c]) + sums[c];
+    }
 }
 
 static void backward_keys(const ts_fast_task *task, ts_real *work, int64_t batch, int64_t first, int64_t end,

@@ -208,7 +208,7 @@ SIMD_INLINE vec vec_exp2(vec x) {
 
 /* ---- transposition ----------------------------------------------------------------------------------------------- */
 
-/* y[c][r] = x[r][c], or with `add` that times `factor` is added to y; four rows by four columns. */
+/* y[c][r] = factor x[r][c], or with `add` that is added to y; four rows by four columns. */
 SIMD_INLINE void transpose_four(const ts_real *x, int64_t x_step, ts_real *y, int64_t y_step, bool add,
                                 ts_real factor) {
     quad r[4], old[4];
@@ -218,10 +218,8 @@ SIMD_INLINE void transpose_four(const ts_real *x, int64_t x_step, ts_real *y, in
     r[0] = QUAD_PICK(low0, low1, 0, 1, 4, 5), r[1] = QUAD_PICK(low0, low1, 2, 3, 6, 7);
     r[2] = QUAD_PICK(high0, high1, 0, 1, 4, 5), r[3] = QUAD_PICK(high0, high1, 2, 3, 6, 7);
     for (int i = 0; i < 4; i++) {
-        if (add) {
-            memcpy(&old[i], y + i * y_step, sizeof(quad));
-            r[i] = old[i] + factor * r[i];
-        }
+        if (add) memcpy(&old[i], y + i * y_step, sizeof(quad));
+        r[i] = add ? old[i] + factor * r[i] : factor * r[i];
         memcpy(y + i * y_step, &r[i], sizeof(quad));
     }
 }
@@ -286,13 +284,14 @@ SIMD_INLINE void transpose_lanes(const ts_real *x, int64_t x_step, ts_real *y, i
     vec column[4];
     load_columns(x, x_step, column);
     for (int i = 0; i < 4; i++)
-        vec_store(y + i * y_step, add ? vec_load(y + i * y_step) + factor * column[i] : column[i]);
+        vec_store(y + i * y_step, add ? vec_load(y + i * y_step) + factor * column[i] : factor * column[i]);
 }
 #else
 #define transpose_lanes transpose_four /* a vector is a quad at most */
 #endif
 
-/* The same of `height` rows, 4 or LANES, and any number of columns. `height` and `add` are constants. */
+/* The same of `height` rows, 4 or LANES, and any number of columns. `height` and `add` are constants, as is a factor of
+ * 1. */
 SIMD_INLINE void transpose_strip(const ts_real *x, int64_t x_step, const int height, int64_t cols, ts_real *y,
                                  int64_t y_step, const bool add, ts_real factor) {
     int64_t c = 0;
@@ -306,7 +305,7 @@ SIMD_INLINE void transpose_strip(const ts_real *x, int64_t x_step, const int hei
     }
     for (; c < cols; c++)
         for (int64_t i = 0; i < height; i++)
-            y[c * y_step + i] = add ? y[c * y_step + i] + factor * x[i * x_step + c] : x[i * x_step + c];
+            y[c * y_step + i] = add ? y[c * y_step + i] + factor * x[i * x_step + c] : factor * x[i * x_step + c];
 }
 
 /* The same of any number of rows and columns; x and y do not overlap. `add` is a constant. */
@@ -322,7 +321,7 @@ SIMD_INLINE void transpose(const ts_real *x, int64_t x_step, int64_t rows, int64
     for (; r + 4 <= rows; r += 4) transpose_strip(x + r * x_step, x_step, 4, cols, y + r, y_step, add, factor);
     for (; r < rows; r++)
         for (int64_t c = 0; c < cols; c++)
-            y[c * y_step + r] = add ? y[c * y_step + r] + factor * x[r * x_step + c] : x[r * x_step + c];
+            y[c * y_step + r] = add ? y[c * y_step + r] + factor * x[r * x_step + c] : factor * x[r * x_step + c];
 }
 
 #endif

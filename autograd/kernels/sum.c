@@ -30,6 +30,7 @@ typedef struct call {
     const ts_axis *axis;
     const ts_real *dy;
     double divisor;
+    bool fresh;
     ts_real *dx;
 } call;
 
@@ -39,14 +40,15 @@ static void share_piece(const void *context, int64_t item) {
     ts_real share[TS_AXIS_STRIP], *d = k->dx + piece.start;
     for (int64_t c = 0; c < piece.width; c++) share[c] = (ts_real)((double)k->dy[piece.output + c] / k->divisor);
     if (piece.step == 1)
-        for (int64_t j = 0; j < piece.count; j++) d[j] += share[0];
+        for (int64_t j = 0; j < piece.count; j++) d[j] = (k->fresh ? 0 : d[j]) + share[0];
     else
         for (int64_t j = 0; j < piece.count; j++)
-            for (int64_t c = 0; c < piece.width; c++) d[j * piece.step + c] += share[c];
+            for (int64_t c = 0; c < piece.width; c++)
+                d[j * piece.step + c] = (k->fresh ? 0 : d[j * piece.step + c]) + share[c];
 }
 
-void ts_sum_backward(const ts_axis *axis, const ts_real *dy, double divisor, ts_real *dx) {
-    const call k = {axis, dy, divisor, dx};
+void ts_sum_backward(const ts_axis *axis, const ts_real *dy, double divisor, bool fresh, ts_real *dx) {
+    const call k = {axis, dy, divisor, fresh, dx};
     ts_for_each(ts_axis_pieces(axis), ts_axis_steps(axis), share_piece, &k);
 }
 

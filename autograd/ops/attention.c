@@ -71,7 +71,8 @@ static ts_fast_attention fast_of(const ts_node *node) {
                                .dy = node->out->grad,
                                .dq = backward ? node->in[0]->grad : NULL,
                                .dk = backward ? node->in[1]->grad : NULL,
-                               .dv = backward ? node->in[2]->grad : NULL};
+                               .dv = backward ? node->in[2]->grad : NULL,
+                               .fresh = {node->fresh & 1u, node->fresh & 2u, node->fresh & 4u}};
 }
 
 static bool is_fast(const ts_node *node) {
@@ -185,6 +186,8 @@ static void backward_batch(const ts_node *node, const ts_attention_rows *a, cons
 
 static void backward_exact(const ts_node *node) {
     const ts_attention_rows a = rows_of(node);
+    for (int i = 0; i < 3; i++)
+        if (node->fresh >> i & 1u) memset(node->in[i]->grad, 0, (size_t)ts_size(&node->in[i]->shape) * sizeof(ts_real));
 #pragma omp parallel for schedule(dynamic) if (a.batches > 1)
     for (int64_t batch = 0; batch < a.batches; batch++) {
         const ts_attention_workspace w = ts_attention_workspace_of(&a, node->scratch);
@@ -343,6 +346,7 @@ const ts_op ts_op_attention = {.name = "attention",
                                .max_in = 4,
                                .attr_size = sizeof(ts_attention_spec),
                                .constant_in = 1u << MASK,
+                               .assigns_in = 7,
                                .shape = shape,
                                .saved = saved,
                                .scratch = scratch,

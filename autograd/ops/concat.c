@@ -45,7 +45,8 @@ static void backward(const ts_node *node) {
     for (int i = 0; i < node->n_in; i++) {
         const int64_t width = ts_axis_of(&node->in[i]->shape, attr->axis).n * y.inner;
         const ts_rectangle part = {.rows = y.outer, .width = width, .src_step = y.n * y.inner, .dst_step = width};
-        if (node->in[i]->grad != NULL) ts_add_rows(&part, from, node->in[i]->grad);
+        if (node->in[i]->grad != NULL)
+            (node->fresh >> i & 1u ? ts_copy_rows : ts_add_rows)(&part, from, node->in[i]->grad);
         from += width;
     }
 }
@@ -69,6 +70,7 @@ static const ts_op_case cases[] = {
 const ts_op ts_op_concat = {.name = "concat",
                             .min_in = 1,
                             .max_in = TS_MAX_CONCAT,
+                            .assigns_in = ~0u,
                             .attr_size = sizeof(concat_attr),
                             .shape = shape,
                             .forward = forward,

@@ -11,7 +11,8 @@ static void forward(const ts_node *node) {
 static void backward(const ts_node *node) {
     const ts_reduction *attr = node->attr;
     const ts_axis axis = ts_axis_of(&node->in[0]->shape, attr->axis);
-    if (node->in[0]->grad != NULL) ts_sum_backward(&axis, node->out->grad, (double)axis.n, node->in[0]->grad);
+    if (node->in[0]->grad != NULL)
+        ts_sum_backward(&axis, node->out->grad, (double)axis.n, node->fresh, node->in[0]->grad);
 }
 
 static const ts_op_case cases[] = {TS_REDUCTION_CASES(TS_CASE_REFUSED), {.label = NULL}};
@@ -19,6 +20,7 @@ static const ts_op_case cases[] = {TS_REDUCTION_CASES(TS_CASE_REFUSED), {.label 
 const ts_op ts_op_mean = {.name = "mean",
                           .min_in = 1,
                           .max_in = 1,
+                          .assigns_in = 1,
                           .attr_size = sizeof(ts_reduction),
                           .shape = ts_shape_reduced_filled,
                           .scratch = ts_reduction_scratch,

@@ -34,7 +34,8 @@ static void forward(const ts_node *node) {
 
 static void backward(const ts_node *node) {
     const ts_rectangle all = {.rows = 1, .width = ts_size(&node->out->shape)};
-    if (node->in[0]->grad != NULL) ts_add_rows(&all, node->out->grad, node->in[0]->grad);
+    if (node->in[0]->grad == NULL) return;
+    (node->fresh ? ts_copy_rows : ts_add_rows)(&all, node->out->grad, node->in[0]->grad);
 }
 
 static const ts_shape six_by_seven = TS_DIMS(6, 7), cube = TS_DIMS(1, 2, 3, 7), scalar = TS_NO_DIMS,
@@ -55,6 +56,7 @@ static const ts_op_case cases[] = {
 const ts_op ts_op_reshape = {.name = "reshape",
                              .min_in = 1,
                              .max_in = 1,
+                             .assigns_in = 1,
                              .attr_size = sizeof(ts_shape),
                              .shape = shape,
                              .forward = forward,

@@ -1,7 +1,9 @@
 /* y = map(x) along an axis;  dx += (dy/dx)^T dy, row by row (simplex.h)
  *
- * A row is gathered into double, mapped there and rounded once. Nothing is saved: the backward pass maps again. */
+ * A row is gathered into double, mapped there and rounded once. Nothing is saved: the backward pass takes the weights
+ * that y holds, or if the map needs more maps again. */
 #include <math.h>
+#include <string.h>
 
 #include "../kernels/parallel.h"
 #include "../ops.h"
@@ -64,7 +66,10 @@ static buffers buffers_of(const ts_node *node, int64_t n) {
 }
 
 static void gather(const layout *l, const ts_real *from, double *to) {
-    for (int64_t j = 0; j < l->n; j++) to[j] = (double)from[j * l->stride];
+    if (l->stride == 1)
+        for (int64_t j = 0; j < l->n; j++) to[j] = (double)from[j];
+    else
+        for (int64_t j = 0; j < l->n; j++) to[j] = (double)from[j * l->stride];
 }
 
 static int64_t row_start(const layout *l, int64_t r) {
@@ -94,7 +99,10 @@ static void forward_row(const void *context, int64_t r) {
     ts_simplex_row row;
     const double z = map_row(k->node, &k->l, r, &b, &row);
     ts_real *y = k->node->out->data + row_start(&k->l, r);
-    for (int64_t j = 0; j < k->l.n; j++) y[j * k->l.stride] = (ts_real)(b.w[j] / z);
+    if (k->l.stride == 1)
+        for (int64_t j = 0; j < k->l.n; j++) y[j] = (ts_real)(b.w[j] / z);
+    else
+        for (int64_t j = 0; j < k->l.n; j++) y[j * k->l.stride] = (ts_real)(b.w[j] / z);
 }
 
 static void backward_row(const void *context, int64_t r) {
@@ -102,12 +110,18 @@ static void backward_row(const void *context, int64_t r) {
     const ts_node *node = k->node;
     const attributes *attr = node->attr;
     const buffers b = buffers_of(node, k->l.n);
-    ts_simplex_row row;
-    const double z = map_row(node, &k->l, r, &b, &row);
+    ts_simplex_row row = {.n = k->l.n};
+    double z = 1;
+    if (attr->spec.map->backward_of_weights) {
+        gather(&k->l, node->out->data + row_start(&k->l, r), b.w);
+        z = isnan(b.w[0]) ? NAN : 1; /* of an undefined row all weights are NaN */
+    } else
+        z = map_row(node, &k->l, r, &b, &row);
     gather(&k->l, node->out->grad + row_start(&k->l, r), b.dp);
     attr->spec.map->backward(&row, b.s, b.w, z, b.dp, b.ds);
     ts_real *dx = node->in[0]->grad + row_start(&k->l, r);
-    for (int64_t j = 0; j < k->l.n; j++) dx[j * k->l.stride] += (ts_real)b.ds[j];
+    const bool fresh = node->fresh != 0;
+    for (int64_t j = 0; j < k->l.n; j++) dx[j * k->l.stride] = (fresh ? 0 : dx[j * k->l.stride]) + (ts_real)b.ds[j];
 }
 
 static void each_row(const ts_node *node, ts_item_fn *run) {
@@ -121,7 +135,11 @@ static void forward(const ts_node *node) {
 
 static void backward(const ts_node *node) {
     const attributes *attr = node->attr;
-    if (node->in[0]->grad != NULL && attr->spec.map->backward != NULL) each_row(node, backward_row);
+    if (node->in[0]->grad == NULL) return;
+    if (attr->spec.map->backward != NULL)
+        each_row(node, backward_row);
+    else if (node->fresh != 0)
+        memset(node->in[0]->grad, 0, (size_t)ts_size(&node->in[0]->shape) * sizeof(ts_real));
 }
 
 /* ---- cases --------------------------------------------------------------------------------------------------- */
@@ -186,6 +204,7 @@ static const ts_op_case cases[] = {
 const ts_op ts_op_simplex_map = {.name = "simplex_map",
                                  .min_in = 1,
                                  .max_in = 1,
+                                 .assigns_in = 1,
                                  .attr_size = sizeof(attributes),
                                  .shape = shape,
                                  .scratch = scratch,

@@ -15,6 +15,7 @@ static const ts_op_case cases[] = {TS_DISTANCE_CASES, {.label = NULL}};
 const ts_op ts_op_squared_distances = {.name = "squared_distances",
                                        .min_in = 2,
                                        .max_in = 2,
+                                       .assigns_in = 3,
                                        .shape = ts_shape_distances,
                                        .forward = forward,
                                        .backward = backward,

@@ -11,7 +11,7 @@ static void forward(const ts_node *node) {
 static void backward(const ts_node *node) {
     const ts_reduction *attr = node->attr;
     const ts_axis axis = ts_axis_of(&node->in[0]->shape, attr->axis);
-    if (node->in[0]->grad != NULL) ts_sum_backward(&axis, node->out->grad, 1, node->in[0]->grad);
+    if (node->in[0]->grad != NULL) ts_sum_backward(&axis, node->out->grad, 1, node->fresh, node->in[0]->grad);
 }
 
 static const ts_op_case cases[] = {TS_REDUCTION_CASES(TS_CASE_SMOOTH), {.label = NULL}};
@@ -19,6 +19,7 @@ static const ts_op_case cases[] = {TS_REDUCTION_CASES(TS_CASE_SMOOTH), {.label =
 const ts_op ts_op_sum = {.name = "sum",
                          .min_in = 1,
                          .max_in = 1,
+                         .assigns_in = 1,
                          .attr_size = sizeof(ts_reduction),
                          .shape = ts_shape_reduced,
                          .scratch = ts_reduction_scratch,

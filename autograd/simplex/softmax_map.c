@@ -5,16 +5,22 @@
 #include "../kernels/series.h"
 #include "row.h"
 
-/* Below e^-700, where the series ends, the C library's: a weight however small may be all that a centre has. */
+/* In whole blocks, for rows are short. Below e^-700, where the series ends, the C library's: a weight however small may
+ * be all that a centre has. */
 TS_CLONES static void exponentials(int64_t n, const double *s, double max, double *w) {
-    bool far = false;
-#pragma omp simd reduction(|| : far)
-    for (int64_t i = 0; i < n; i++) {
-        const double below = ts_row_below(s[i], max);
-        far = far || below < -700;
-        w[i] = series_exp(below < -700 ? -700 : below);
+    enum { BLOCK = 8 };
+    double lowest = 0;
+    for (int64_t first = 0; first < n; first += BLOCK) {
+        const int64_t count = n - first < BLOCK ? n - first : BLOCK;
+        double x[BLOCK] = {0};
+        for (int64_t l = 0; l < count; l++) x[l] = ts_row_below(s[first + l], max);
+        for (int l = 0; l < BLOCK; l++) {
+            lowest = x[l] < lowest ? x[l] : lowest;
+            x[l] = series_exp(x[l] < -700 ? -700 : x[l]);
+        }
+        for (int64_t l = 0; l < count; l++) w[first + l] = x[l];
     }
-    for (int64_t i = 0; i < n && far; i++)
+    for (int64_t i = 0; i < n && lowest < -700; i++)
         if (s[i] - max < -700) w[i] = exp(s[i] - max);
 }
 
@@ -27,11 +33,12 @@ static double forward(const ts_simplex_row *row, const double *s, double *w) {
     return z;
 }
 
-static void backward(const ts_simplex_row *row, const double *s, const double *w, double z, const double *dp,
-                     double *ds) {
+TS_CLONES static void backward(const ts_simplex_row *row, const double *s, const double *w, double z, const double *dp,
+                               double *ds) {
     (void)s;
     const double mean = ts_row_inner(row->n, w, z, dp);
     for (int64_t i = 0; i < row->n; i++) ds[i] = w[i] == 0 ? 0 : w[i] / z * (dp[i] - mean);
 }
 
-const ts_simplex ts_softmax_map = {.name = "softmax", .forward = forward, .backward = backward};
+const ts_simplex ts_softmax_map = {
+    .name = "softmax", .forward = forward, .backward = backward, .backward_of_weights = true};

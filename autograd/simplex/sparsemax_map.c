@@ -28,4 +28,5 @@ static void backward(const ts_simplex_row *row, const double *s, const double *w
     for (int64_t i = 0; i < row->n; i++) ds[i] = w[i] == 0 ? 0 : dp[i] - mean;
 }
 
-const ts_simplex ts_sparsemax_map = {.name = "sparsemax", .forward = forward, .backward = backward};
+const ts_simplex ts_sparsemax_map = {
+    .name = "sparsemax", .forward = forward, .backward = backward, .backward_of_weights = true};
