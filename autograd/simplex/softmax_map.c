@@ -13,11 +13,12 @@ TS_CLONES static void exponentials(int64_t n, const double *s, double max, doubl
     for (int64_t first = 0; first < n; first += BLOCK) {
         const int64_t count = n - first < BLOCK ? n - first : BLOCK;
         double x[BLOCK] = {0};
-        for (int64_t l = 0; l < count; l++) x[l] = ts_row_below(s[first + l], max);
-        for (int l = 0; l < BLOCK; l++) {
+        for (int64_t l = 0; l < count; l++) {
+            x[l] = ts_row_below(s[first + l], max);
             lowest = x[l] < lowest ? x[l] : lowest;
-            x[l] = series_exp(x[l] < -700 ? -700 : x[l]);
         }
+#pragma omp simd
+        for (int l = 0; l < BLOCK; l++) x[l] = series_exp(x[l] < -700 ? -700 : x[l]);
         for (int64_t l = 0; l < count; l++) w[first + l] = x[l];
     }
     for (int64_t i = 0; i < n && lowest < -700; i++)
