@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../autograd/kernels/parallel.h"
 #include "../models/circuit.h"
 #include "../models/learner.h"
 #include "../models/nearest.h"
@@ -133,7 +134,7 @@ int cli_run_circuit(const cli_cluster_job *job, cli_run *run, int64_t restarts, 
 static bool label_nearest(const cli_cluster_job *job, const ts_real *centers, int64_t *labels) {
     const int64_t n = job->n, d = job->d, k = job->k;
     bool changed = false;
-#pragma omp parallel for reduction(|| : changed) if (n * k * d > 16384)
+#pragma omp parallel for reduction(|| : changed) if (ts_pays(n * k * d))
     for (int64_t i = 0; i < n; i++) {
         int64_t nearest;
         ts_nearest(d, k, job->points + i * d, centers, &nearest);

@@ -2,11 +2,14 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "../autograd/kernels/isa.h"
 #include "commands.h"
 #include "message.h"
+#include "threads.h"
 
 #ifndef TS_VERSION
 #define TS_VERSION "unknown"
@@ -32,7 +35,8 @@ enum { COMMANDS = sizeof commands / sizeof commands[0] };
 static int print_help(void) {
     printf("usage: tessera COMMAND [options]\n\nClustering transformers, and the algorithms they are.\n\nCommands\n");
     for (int i = 0; i < COMMANDS; i++) printf("  %-10s %s\n", commands[i].name, commands[i].does);
-    printf("\ntessera COMMAND --help tells its options. tessera --version tells the version.\n");
+    printf("\ntessera COMMAND --help tells its options. tessera --version tells the version.\n"
+           "The environment's TESSERA_ISA (base, avx2 or avx512) keeps computation to so wide registers.\n");
     return cli_flush_stdout();
 }
 
@@ -44,6 +48,13 @@ static void hold_standard_descriptors(void) {
     if (descriptor > STDERR_FILENO) close(descriptor);
 }
 
+/* Whether the environment's TESSERA_ISA, if it is there, is a name: the library takes others for no limit. */
+static bool isa_is_known(const char *wanted) {
+    bool known = wanted == NULL;
+    for (ts_isa isa = TS_ISA_BASE; isa < TS_ISAS && !known; isa++) known = strcmp(wanted, ts_isa_name(isa)) == 0;
+    return known;
+}
+
 static int run(int n_words, char **words) {
     hold_standard_descriptors();
     signal(SIGXFSZ, SIG_IGN); /* a file that may not grow is an error like a full disk, not the end */
@@ -53,6 +64,9 @@ static int run(int n_words, char **words) {
         printf("tessera %s\n", TS_VERSION);
         return cli_flush_stdout();
     }
+    if (!isa_is_known(getenv("TESSERA_ISA")))
+        return cli_fail(CLI_WRONG_USE, "the environment's TESSERA_ISA is '%s': base, avx2 and avx512 are possible",
+                        getenv("TESSERA_ISA"));
     for (int i = 0; i < COMMANDS; i++)
         if (strcmp(name, commands[i].name) == 0) return commands[i].run(n_words - 2, words + 2);
     if (*name == '\0') return cli_fail(CLI_WRONG_USE, "which command? (see tessera --help)");
@@ -60,6 +74,7 @@ static int run(int n_words, char **words) {
 }
 
 int main(int n_words, char **words) {
+    cli_wait_asleep(words);
     const int exit_code = run(n_words, words);
     if (exit_code == CLI_DONE) cli_show_warnings();
     return exit_code;

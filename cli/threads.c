@@ -1,5 +1,8 @@
 #include "threads.h"
 
+#include <stdlib.h>
+#include <unistd.h>
+
 #ifdef _OPENMP
 #include <omp.h>
 #endif
@@ -9,6 +12,26 @@ void cli_set_threads(int64_t threads) {
     if (threads > 0) omp_set_num_threads((int)threads);
 #else
     (void)threads;
+#endif
+}
+
+void cli_wait_asleep(char **words) {
+#if defined(_OPENMP) && defined(__linux__)
+    static const char policy[] = "OMP_WAIT_POLICY", mark[] = "TESSERA_WAITS_ASLEEP";
+    if (getenv(mark) != NULL) { /* started anew: what it starts itself finds the environment as it was */
+        unsetenv(mark);
+        unsetenv(policy);
+        return;
+    }
+    char path[4096];
+    const ssize_t length = readlink("/proc/self/exe", path, sizeof path - 1);
+    if (length <= 0 || getenv(policy) != NULL || getenv("GOMP_SPINCOUNT") != NULL) return;
+    path[length] = '\0';
+    if (setenv(mark, "", 1) == 0 && setenv(policy, "passive", 1) == 0) execv(path, words);
+    unsetenv(mark);
+    unsetenv(policy);
+#else
+    (void)words;
 #endif
 }
 

@@ -1,4 +1,4 @@
-/* threads.h: the option --threads. */
+/* threads.h: the option --threads, and how threads wait. */
 #ifndef CLI_THREADS_H
 #define CLI_THREADS_H
 
@@ -9,5 +9,11 @@ void cli_set_threads(int64_t threads);
 
 /* As many as there will be. */
 int cli_threads(void);
+
+/* Has idle threads sleep instead of spin, unless the environment says how they wait: where other work holds a core, a
+ * spinning one keeps its own from the thread that it waits for, for milliseconds each time. OpenMP reads that when a
+ * program is loaded, so this one starts itself anew, with the words; where that can't be done it goes on as it is. To be
+ * called first of all. */
+void cli_wait_asleep(char **words);
 
 #endif

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../autograd/kernels/parallel.h"
 #include "circuit_parts.h"
 #include "extent.h"
 
@@ -226,7 +227,7 @@ int64_t ts_circuit_onehot_rows(const ts_circuit *c) {
 static bool read_assignments(ts_circuit *c, const ts_real *tokens, bool *finite) {
     const int64_t d = c->model.d, width = c->model.c, e = c->model.e, n = c->problem.n;
     bool same = true, numbers = true;
-#pragma omp parallel for reduction(&& : same, numbers) if (n > 4096)
+#pragma omp parallel for reduction(&& : same, numbers) if (ts_pays(n * width))
     for (int64_t i = 0; i < n; i++) {
         const ts_real *now = tokens + i * e + d;
         ts_real *before = c->points + i * e + d;

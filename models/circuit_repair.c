@@ -62,7 +62,7 @@ static ts_status fill_with_farthest(ts_circuit *c, ts_real *centers, ts_error *e
     double *own = malloc((size_t)n * sizeof *own);
     const bool room = members != NULL && own != NULL;
     for (int64_t i = 0; room && i < n; i++) members[c->state.labels[i]]++;
-#pragma omp parallel for if (n * c->model.d > TS_PARALLEL_CUTOFF)
+#pragma omp parallel for if (ts_pays(n * c->model.d))
     for (int64_t i = 0; i < (room ? n : 0); i++) /* to the centre before it moved */
         own[i] = squared_distance(c, i, c->state.labels[i]);
     for (int64_t j = 0; room && j < k; j++) {

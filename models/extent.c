@@ -38,7 +38,7 @@ static void join(const ranges *part, ranges *all) {
 
 static ranges ranges_of(int64_t n, int64_t columns, int64_t step, const ts_real *x) {
     ranges all = no_range();
-#pragma omp parallel if (n * columns > TS_PARALLEL_CUTOFF)
+#pragma omp parallel if (ts_pays(n * columns))
     {
         ranges mine = no_range();
 #pragma omp for schedule(static) nowait

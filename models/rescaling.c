@@ -18,9 +18,7 @@ enum { COLUMNS = 64 }; /* at a time */
 /* The ranges of `columns` columns. */
 static void widen(int64_t n, int64_t d, int64_t columns, const double *table, double low[COLUMNS],
                   double high[COLUMNS]) {
-#pragma omp parallel for reduction(min                            \
-                                   : low[:COLUMNS]) reduction(max \
-                                                              : high[:COLUMNS]) if (n * columns > TS_PARALLEL_CUTOFF)
+#pragma omp parallel for reduction(min : low[:COLUMNS]) reduction(max : high[:COLUMNS]) if (ts_pays(n * columns))
     for (int64_t i = 0; i < n; i++)
         for (int64_t j = 0; j < columns; j++) {
             const double x = table[i * d + j];
@@ -140,7 +138,7 @@ bool ts_rescaling_keeps(const ts_rescaling *rescaling, int64_t column) {
 void ts_rescaling_apply(const ts_rescaling *rescaling, int64_t n, const double *table, ts_real *points) {
     const int64_t d = rescaling->d;
     const double *shift = rescaling->shift, *scale = rescaling->scale;
-#pragma omp parallel for schedule(static) if (n * d > TS_PARALLEL_CUTOFF)
+#pragma omp parallel for schedule(static) if (ts_pays(n * d))
     for (int64_t i = 0; i < n; i++)
         for (int64_t j = 0; j < d; j++) points[i * d + j] = (ts_real)((table[i * d + j] - shift[j]) / scale[j]);
 }
@@ -198,7 +196,7 @@ double ts_rescaling_objective(const ts_rescaling *rescaling, ts_cost cost, int64
                               const ts_real *centers, const int64_t *labels) {
     enum { BLOCKS = 256 }; /* of rows; their bounds and the order of their sums depend on n alone */
     double part[BLOCKS], sum = 0;
-#pragma omp parallel for schedule(static) if (n * rescaling->d > TS_PARALLEL_CUTOFF)
+#pragma omp parallel for schedule(static) if (ts_pays(n * rescaling->d))
     for (int64_t b = 0; b < BLOCKS; b++)
         part[b] = cost_of(rescaling, cost, n * b / BLOCKS, n * (b + 1) / BLOCKS, points, centers, labels);
     for (int64_t b = 0; b < BLOCKS; b++) sum += part[b];

@@ -3,6 +3,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "../autograd/kernels/parallel.h"
 #include "nearest.h"
 
 enum { BLOCK = 4096 };
@@ -10,7 +11,7 @@ enum { BLOCK = 4096 };
 double ts_objective(int64_t n, int64_t d, const ts_real *points, const ts_real *centers, const int64_t *labels) {
     double total = 0;
     /* Sums of blocks of rows are added in order, whoever computed them. */
-#pragma omp parallel for ordered schedule(static, 1) if (n > BLOCK)
+#pragma omp parallel for ordered schedule(static, 1) if (n > BLOCK && ts_pays(n * d))
     for (int64_t block = 0; block < (n + BLOCK - 1) / BLOCK; block++) {
         double sum = 0;
         for (int64_t i = block * BLOCK; i < n && i < (block + 1) * BLOCK; i++) {
@@ -35,7 +36,7 @@ double ts_trimmed_objective(int64_t n, int64_t d, int64_t k, const ts_real *poin
                             double share) {
     double *nearest = malloc((size_t)(n + 1) * sizeof *nearest), total = 0;
     if (nearest == NULL) return NAN;
-#pragma omp parallel for if (n * k * d > 16384)
+#pragma omp parallel for if (ts_pays(n * k * d))
     for (int64_t i = 0; i < n; i++) nearest[i] = ts_nearest(d, k, points + i * d, centers, NULL);
     qsort(nearest, (size_t)n, sizeof *nearest, compare_doubles);
     for (int64_t i = 0; i < n - (int64_t)floor(share * (double)n); i++) total += nearest[i];

@@ -87,7 +87,7 @@ static void update_nearest(const seeder *s, const int64_t *rows, int64_t count) 
     const ts_real *center = s->points + rows[count] * s->d;
     for (int64_t j = 0; j < count; j++)
         s->apart[j] = ts_squared_distance(s->d, NULL, s->points + rows[j] * s->d, center);
-#pragma omp parallel for schedule(static) if (s->n * s->d > TS_PARALLEL_CUTOFF)
+#pragma omp parallel for schedule(static) if (ts_pays(s->n * s->d))
     for (int64_t block = 0; block < s->blocks; block++) update_block(s, block, center, count);
 }
 

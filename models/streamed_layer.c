@@ -259,7 +259,7 @@ static void run_part(part *p, int64_t index) {
 
 static void find_means(const ts_streamed_layer *l, ts_streamed_step *step) {
     const int64_t size = l->k * l->d;
-#pragma omp parallel for if (l->parts * size > TS_PARALLEL_CUTOFF)
+#pragma omp parallel for if (ts_pays(l->parts * size))
     for (int64_t j = 0; j < l->k; j++) {
         double mass = 0;
         for (int64_t p = 0; p < l->parts; p++) mass += l->masses[p * l->k + j];
@@ -282,7 +282,7 @@ ts_status ts_streamed_layer_step(ts_streamed_layer *l, const ts_real *centers, i
     if (work == NULL) return ts_error_set(error, TS_ERROR_MEMORY, "out of memory for a layer");
     l->work_bytes = threads * each * sizeof *work;
     const ts_nearest_keys keys = ts_nearest_keys_prepare(l->d, l->k, l->dot, l->gamma, centers, l->keys);
-#pragma omp parallel for schedule(dynamic) reduction(&& : same, room) if (l->parts > 1)
+#pragma omp parallel for schedule(dynamic) reduction(&& : same, room) if (ts_pays(l->n * (l->k * l->d / TS_VECTOR_STEPS + l->d)))
     for (int64_t index = 0; index < l->parts; index++) {
         part p = {.layer = l, .keys = &keys, .labels = labels, .same = true, .room = true};
         p.work = work + (size_t)ts_thread() * each;

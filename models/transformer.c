@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../autograd/kernels/parallel.h"
+
 /* ---- building ---------------------------------------------------------------------------------------------------- */
 
 typedef struct builder {
@@ -274,7 +276,7 @@ static ts_tensor *own_code_mask(const ts_transformer *model, ts_tape *tape, cons
     ts_tensor *mask = ts_constant(tape, shape, NULL);
     if (ts_tape_status(tape) != TS_OK) return NULL;
     const int64_t rows = ts_rows(&points->shape);
-#pragma omp parallel for if (rows > 4096)
+#pragma omp parallel for if (ts_pays(rows * model->e))
     for (int64_t r = 0; r < rows; r++) {
         const int64_t j = ts_transformer_decode(model, points->data + r * model->e);
         mask->data[(r / n * k + j) * n + r % n] = 1;

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../autograd/kernels/parallel.h"
 #include "nearest.h"
 
 /* ---- the table --------------------------------------------------------------------------------------------------- */
@@ -242,7 +243,7 @@ static int compare_doubles(const void *a, const void *b) {
 double ts_variant_gamma(const ts_variant *v, const ts_problem *p) {
     double *nearest = malloc((size_t)p->n * sizeof *nearest), mean = 0;
     if (nearest == NULL) return NAN;
-#pragma omp parallel for if (p->n * p->k * p->d > 16384)
+#pragma omp parallel for if (ts_pays(p->n * p->k * p->d))
     for (int64_t i = 0; i < p->n; i++) nearest[i] = ts_nearest(p->d, p->k, p->points + i * p->d, p->centers, NULL);
     for (int64_t i = 0; i < p->n; i++) mean += nearest[i] / (double)p->n;
     qsort(nearest, (size_t)p->n, sizeof *nearest, compare_doubles);

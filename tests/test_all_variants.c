@@ -7,6 +7,7 @@
 #include <omp.h>
 #endif
 
+#include "../autograd/kernels/parallel.h"
 #include "../autograd/rng.h"
 #include "../models/transformer.h"
 #include "variant_runs.h"
@@ -460,5 +461,6 @@ static void add_tests(TCase *tests) {
 }
 
 int main(void) {
+    ts_parallel_cutoff = 1000; /* small work meets threads */
     return run_variant_tests("all variants", add_tests);
 }

@@ -7,6 +7,7 @@
 #endif
 
 #include "../autograd/gradcheck.h"
+#include "../autograd/kernels/parallel.h"
 #include "../autograd/ops.h"
 #include "test_main.h"
 
@@ -299,6 +300,7 @@ END_TEST
 #endif
 
 int main(void) {
+    ts_parallel_cutoff = 1000; /* small work meets threads */
     Suite *suite = suite_create("attention");
     TCase *tests = tcase_create("all");
     printf("seed %" PRIu64 "\n", test_seed());

@@ -100,6 +100,15 @@ START_TEST(wrong_command_lines) {
 }
 END_TEST
 
+START_TEST(a_wrong_instruction_set) {
+    setenv("TESSERA_ISA", "AVX2", 1);
+    expect_failure(2, "TESSERA_ISA is 'AVX2': base, avx2 and avx512 are possible", "verify --help");
+    setenv("TESSERA_ISA", "base", 1);
+    ck_assert_int_eq(tessera("verify --help"), 0);
+    unsetenv("TESSERA_ISA");
+}
+END_TEST
+
 START_TEST(outputs_are_refused_before_work) {
     write_file("six.csv", "1,2\n1,4\n1,0\n4,2\n4,4\n4,0\n");
     expect_failure(2, "--labels: ", "cluster six.csv -k 2 --labels out.xyz");
@@ -627,6 +636,7 @@ int main(void) {
     tcase_set_timeout(tests, 0);
     tcase_add_test(tests, help_and_version);
     tcase_add_test(tests, wrong_command_lines);
+    tcase_add_test(tests, a_wrong_instruction_set);
     tcase_add_test(tests, outputs_are_refused_before_work);
     tcase_add_test(tests, spellings_of_an_option);
     tcase_add_test(tests, bad_data);

@@ -416,6 +416,26 @@ START_TEST(columns_of_other_ranges_than_in_training) {
 }
 END_TEST
 
+#if defined(_OPENMP) && defined(__linux__)
+/* Whether a program started with these variables gets `wanted` into its environment, as OpenMP finds it. */
+static bool program_gets(const char *variables, const char *wanted) {
+    char command[1024];
+    snprintf(command, sizeof command,
+             "%s $TESSERA train --out waiting --quiet & pid=$!; i=0;"
+             "until tr '\\0' '\\n' </proc/$pid/environ | grep -qx %s || test $i = 300; do i=$((i+1)); sleep .01; done;"
+             "kill $pid; wait $pid; rm -rf waiting; test $i != 300",
+             variables, wanted);
+    return shell(command) == 0;
+}
+
+START_TEST(idle_threads_sleep_unless_told) {
+    ck_assert(program_gets("env -u OMP_WAIT_POLICY", "OMP_WAIT_POLICY=passive"));
+    ck_assert(program_gets("OMP_WAIT_POLICY=active", "OMP_WAIT_POLICY=active"));
+    ck_assert(!program_gets("GOMP_SPINCOUNT=1 env -u OMP_WAIT_POLICY", "OMP_WAIT_POLICY=passive"));
+}
+END_TEST
+#endif
+
 int main(void) {
     Suite *suite = suite_create("training by the program");
     TCase *tests = tcase_create("train");
@@ -435,6 +455,9 @@ int main(void) {
     tcase_add_test(tests, a_model_clusters_a_file);
     tcase_add_test(tests, a_model_tells_its_best_step);
     tcase_add_test(tests, columns_of_other_ranges_than_in_training);
+#if defined(_OPENMP) && defined(__linux__)
+    tcase_add_test(tests, idle_threads_sleep_unless_told);
+#endif
     suite_add_tcase(suite, tests);
     return run_program_suite(suite);
 }

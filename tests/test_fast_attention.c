@@ -12,6 +12,7 @@
 
 #include "../autograd/kernels/fast_attention.h"
 #include "../autograd/kernels/isa.h"
+#include "../autograd/kernels/parallel.h"
 #define SIMD_BYTES 16
 #include "../autograd/kernels/simd.h"
 #include "../autograd/ops.h"
@@ -923,6 +924,7 @@ START_TEST(instruction_sets) {
 END_TEST
 
 int main(void) {
+    ts_parallel_cutoff = 1000; /* small work meets threads */
     Suite *suite = suite_create("fast attention");
     TCase *sets = tcase_create("instruction sets"), *tests = tcase_create("all"); /* in this order */
     printf("seed %" PRIu64 "\n", test_seed());

@@ -7,6 +7,7 @@
 #include <omp.h>
 #endif
 
+#include "../autograd/kernels/parallel.h"
 #include "../models/circuit.h"
 #include "../models/scores.h"
 #include "../models/seeding.h"
@@ -661,6 +662,7 @@ START_TEST(adjusted_rand_index) {
 END_TEST
 
 int main(void) {
+    ts_parallel_cutoff = 1000; /* small work meets threads */
     Suite *suite = suite_create("models");
     TCase *tests = tcase_create("all");
     printf("seed %" PRIu64 "\n", test_seed());

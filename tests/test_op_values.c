@@ -9,6 +9,7 @@
 #include <omp.h>
 #endif
 
+#include "../autograd/kernels/parallel.h"
 #include "../autograd/ops.h"
 #include "test_main.h"
 
@@ -679,6 +680,7 @@ static void add_tests(TCase *tests) {
 }
 
 int main(void) {
+    ts_parallel_cutoff = 1000; /* small work meets threads */
     Suite *suite = suite_create("values of ops");
     TCase *tests = tcase_create("all");
     printf("seed %llu\n", (unsigned long long)test_seed());

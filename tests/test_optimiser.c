@@ -6,6 +6,7 @@
 #include <omp.h>
 #endif
 
+#include "../autograd/kernels/parallel.h"
 #include "../autograd/rng.h"
 #include "../train/optimiser.h"
 #include "test_main.h"
@@ -261,6 +262,7 @@ START_TEST(threads_do_not_change_a_bit) {
 END_TEST
 
 int main(void) {
+    ts_parallel_cutoff = 1000; /* small work meets threads */
     Suite *suite = suite_create("optimiser");
     TCase *tests = tcase_create("all");
     printf("seed %" PRIu64 "\n", test_seed());

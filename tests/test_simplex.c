@@ -9,6 +9,7 @@
 #endif
 
 #include "../autograd/gradcheck.h"
+#include "../autograd/kernels/parallel.h"
 #include "../autograd/ops.h"
 #include "test_main.h"
 
@@ -1034,6 +1035,7 @@ static void add_map_tests(TCase *tests) {
 }
 
 int main(void) {
+    ts_parallel_cutoff = 1000; /* small work meets threads */
     Suite *suite = suite_create("simplex maps and normalisation");
     TCase *tests = tcase_create("all");
     printf("seed %" PRIu64 "\n", test_seed());

@@ -9,6 +9,7 @@
 #endif
 
 #include "../autograd/kernels/isa.h"
+#include "../autograd/kernels/parallel.h"
 #include "../autograd/rng.h"
 #include "../models/streamed_layer.h"
 #include "variant_runs.h"
@@ -506,5 +507,6 @@ static void add_tests(TCase *tests) {
 }
 
 int main(void) {
+    ts_parallel_cutoff = 1000; /* small work meets threads */
     return run_variant_tests("streamed layer", add_tests);
 }

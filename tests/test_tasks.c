@@ -6,6 +6,7 @@
 #include <omp.h>
 #endif
 
+#include "../autograd/kernels/parallel.h"
 #include "../train/noise.h"
 #include "../train/tasks.h"
 #include "test_main.h"
@@ -481,6 +482,7 @@ START_TEST(streams_differ) {
 END_TEST
 
 int main(void) {
+    ts_parallel_cutoff = 1000; /* small work meets threads */
     Suite *suite = suite_create("clustering tasks");
     TCase *tests = tcase_create("all");
     tcase_set_timeout(tests, 0);

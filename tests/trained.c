@@ -4,7 +4,10 @@
 #include <omp.h>
 #endif
 
+#include "../autograd/kernels/parallel.h"
+
 void set_threads(int threads) {
+    ts_parallel_cutoff = 1000; /* small work meets threads */
 #ifdef _OPENMP
     omp_set_num_threads(threads);
 #else

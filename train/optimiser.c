@@ -105,7 +105,7 @@ static bool is_frozen(const ts_optimiser *o, int64_t i) {
 
 static void sgd_step(const ts_optimiser *o, double rate, ts_real *values, const ts_real *grads) {
     const double momentum = o->spec.momentum;
-#pragma omp parallel for if (o->size > TS_PARALLEL_CUTOFF)
+#pragma omp parallel for if (ts_pays(o->size))
     for (int64_t i = 0; i < o->size; i++) {
         if (is_frozen(o, i)) continue;
         const double g = (double)grads[i], v = momentum * (double)o->moment[0][i] + g;
@@ -117,7 +117,7 @@ static void sgd_step(const ts_optimiser *o, double rate, ts_real *values, const 
 static void adam_step(const ts_optimiser *o, double rate, ts_real *values, const ts_real *grads) {
     const double beta1 = o->spec.beta1, beta2 = o->spec.beta2, t = (double)o->steps;
     const double correct1 = 1 - pow(beta1, t), correct2 = 1 - pow(beta2, t);
-#pragma omp parallel for if (o->size > TS_PARALLEL_CUTOFF)
+#pragma omp parallel for if (ts_pays(o->size))
     for (int64_t i = 0; i < o->size; i++) {
         if (is_frozen(o, i)) continue;
         const double x = (double)values[i], g = (double)grads[i];
@@ -148,7 +148,7 @@ double ts_clip_gradients(double limit, int64_t size, ts_real *grads) {
     for (int64_t i = 0; i < size; i++) sum += (double)grads[i] * (double)grads[i];
     const double norm = sqrt(sum);
     if (!isfinite(norm) || !(norm > limit)) return norm;
-#pragma omp parallel for if (size > TS_PARALLEL_CUTOFF)
+#pragma omp parallel for if (ts_pays(size))
     for (int64_t i = 0; i < size; i++) grads[i] = (ts_real)((double)grads[i] / norm * limit);
     return norm;
 }

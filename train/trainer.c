@@ -248,7 +248,7 @@ static ts_status train_task(const ts_trainer *t, worker *w, int64_t task, int64_
 /* Slot 0 becomes the sum of all, level by level of the tree. */
 static void add_slots(ts_real *slots, int64_t batch, int64_t parameters) {
     enum { RANGE = 4096 };
-#pragma omp parallel for schedule(static) if (batch * parameters > TS_PARALLEL_CUTOFF)
+#pragma omp parallel for schedule(static) if (ts_pays(batch * parameters))
     for (int64_t first = 0; first < parameters; first += RANGE) {
         const int64_t end = first + RANGE < parameters ? first + RANGE : parameters;
         for (int64_t stride = 1; stride < batch; stride *= 2)

@@ -50,8 +50,8 @@ static int64_t padded(int64_t reals) {
 
 /* How many threads share a call: one where there is little to do, or where every thread has a call of its own. */
 static int64_t threads_for(const ts_fast_attention *a) {
-    const double steps = (double)a->batches * (double)a->n * (double)a->m * (double)(a->e + a->f);
-    return steps > TS_PARALLEL_CUTOFF && !ts_in_parallel() ? ts_max_threads() : 1;
+    const double steps = (double)a->batches * (double)a->n * (double)a->m * (double)(a->e + a->f) / TS_VECTOR_STEPS;
+    return ts_pays((int64_t)fmin(steps, 0x1p62)) ? ts_max_threads() : 1;
 }
 
 /* With enough batches each is one thread's, which prepares it when its turn comes. */

@@ -61,5 +61,6 @@ void ts_product_compute(const ts_product *p) {
     k.rows = rows_of_block(p, matrices, k.across);
     k.down = (p->m + k.rows - 1) / k.rows;
     if (sources == 0 && !p->add && matrices > 0) memset(p->c, 0, (size_t)(matrices * p->m * p->n) * sizeof *p->c);
-    if (sources > 0) ts_for_each(matrices * k.down * k.across, sources * p->m * p->n * (p->k + 1), compute_block, &k);
+    const int64_t steps = sources * p->m * p->n * (p->k / TS_VECTOR_STEPS + 1);
+    if (sources > 0) ts_for_each(matrices * k.down * k.across, steps, compute_block, &k);
 }

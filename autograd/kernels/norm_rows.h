@@ -81,7 +81,7 @@ static inline void ts_norm_forward(const ts_node *node, bool centred) {
     const ts_shape *shape = &node->out->shape;
     const int64_t rows = ts_rows(shape), width = ts_cols(shape), first = range->first, count = range->count;
     const ts_real *gain = node->in[1]->data, *bias = node->n_in > 2 ? node->in[2]->data : NULL;
-#pragma omp parallel for if (rows * width > TS_PARALLEL_CUTOFF)
+#pragma omp parallel for if (ts_pays(rows * width))
     for (int64_t r = 0; r < rows; r++) {
         const ts_real *x = node->in[0]->data + r * width;
         ts_real *y = node->out->data + r * width;
@@ -139,7 +139,7 @@ static inline void ts_norm_backward(const ts_node *node, bool centred) {
     const int64_t rows = ts_rows(&node->out->shape), count = range->count;
     const int64_t blocks = ts_norm_blocks(node);
     double *const sums = node->scratch;
-#pragma omp parallel for if (ts_size(&node->out->shape) > TS_PARALLEL_CUTOFF)
+#pragma omp parallel for if (ts_pays(ts_size(&node->out->shape)))
     for (int64_t b = 0; b < blocks; b++) {
         double *dgain = sums + 2 * b * count, *dbias = dgain + count;
         for (int64_t k = 0; k < 2 * count; k++) dgain[k] = 0;

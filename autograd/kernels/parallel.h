@@ -31,15 +31,19 @@ static inline bool ts_in_parallel(void) {
 }
 #endif
 
-/* Fewer elementary steps than this are not worth waking the threads for. */
-enum { TS_PARALLEL_CUTOFF = 16384 };
+/* Fewer elementary steps than this, of a nanosecond or less each, are not worth waking the threads for: where other
+ * work holds a core, a thread may take milliseconds to come. Tests lower it, so that small work meets threads. */
+extern int64_t ts_parallel_cutoff;
 
 /* Are there threads to wake for so many steps? Within a parallel region, where each thread has work of its own, there
  * are none; and a region of one thread, which is what an `if` clause makes, costs microseconds and calls to the kernel.
  */
 static inline bool ts_pays(int64_t steps) {
-    return steps > TS_PARALLEL_CUTOFF && !ts_in_parallel() && ts_max_threads() > 1;
+    return steps > ts_parallel_cutoff && !ts_in_parallel() && ts_max_threads() > 1;
 }
+
+/* Multiplications and additions that kernels of products do in a step. */
+enum { TS_VECTOR_STEPS = 32 };
 
 /* run(call, 0) .. run(call, items - 1), by all threads if their `steps` pay, else in order. */
 typedef void ts_item_fn(const void *call, int64_t item);

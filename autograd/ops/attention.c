@@ -127,7 +127,7 @@ static void forward_row(const ts_node *node, const ts_attention_rows *a, const t
 static void forward_exact(const ts_node *node) {
     const ts_attention_rows a = rows_of(node);
     const int64_t work = a.batches * a.n * a.m * (a.e + a.f);
-#pragma omp parallel for schedule(dynamic) if (work > TS_PARALLEL_CUTOFF)
+#pragma omp parallel for schedule(dynamic) if (ts_pays(work))
     for (int64_t item = 0; item < a.batches * a.strips; item++) {
         const ts_attention_workspace w = ts_attention_workspace_of(&a, node->scratch);
         const int64_t batch = item / a.strips, first = item % a.strips * a.strip;

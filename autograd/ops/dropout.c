@@ -27,7 +27,7 @@ static void forward(const ts_node *node) {
     const int64_t size = ts_size(&node->out->shape);
     const ts_real *x = node->in[0]->data;
     ts_real *y = node->out->data;
-#pragma omp parallel for if (size > TS_PARALLEL_CUTOFF)
+#pragma omp parallel for if (ts_pays(size))
     for (int64_t i = 0; i < size; i++) y[i] = (ts_real)keep(attr, i, (double)x[i]);
 }
 
@@ -37,7 +37,7 @@ static void backward(const ts_node *node) {
     const ts_real *dy = node->out->grad;
     ts_real *dx = node->in[0]->grad;
     if (dx == NULL) return;
-#pragma omp parallel for if (size > TS_PARALLEL_CUTOFF)
+#pragma omp parallel for if (ts_pays(size))
     for (int64_t i = 0; i < size; i++) dx[i] += (ts_real)keep(attr, i, (double)dy[i]);
 }
 

@@ -18,7 +18,7 @@ typedef struct layout {
     int64_t rows, n, stride;
 } layout;
 
-enum { ROW_BUFFERS = 4, STEPS_PER_ELEMENT = 16 };
+enum { ROW_BUFFERS = 4, STEPS_PER_ELEMENT = 8 };
 
 /* One thread's workspace. */
 typedef struct buffers {

@@ -59,7 +59,7 @@ static void move(const swap *s, bool add, const ts_real *src, ts_real *dst) {
     const int64_t down = (s->n + TILE - 1) / TILE, across = (s->k + TILE - 1) / TILE, tiles = down * across;
     const int64_t planes = s->outer * s->middle, size = planes * s->n * s->k * s->inner;
     if (size == 0) return;
-#pragma omp parallel for if (size > TS_PARALLEL_CUTOFF)
+#pragma omp parallel for if (ts_pays(size))
     for (int64_t item = 0; item < planes * tiles; item++) {
         const int64_t plane = item / tiles, o = plane / s->middle, m = plane % s->middle;
         const int64_t i = item % tiles / across * TILE, j = item % across * TILE, all = s->n * s->middle * s->k;
