@@ -27,7 +27,7 @@ static void print_results(const cli_cluster_job *job) {
            cli_cluster_model_details(&job->model, details));
     print_start(o, run);
     printf("  %-22s%lld, %s", "steps", (long long)run->steps, run->converged ? "converged" : "not converged");
-    if (o->model != NULL) printf("; best after step %lld", (long long)run->best_step);
+    if (o->model != NULL && run->best_step != run->steps) printf("; best after step %lld", (long long)run->best_step);
     putchar('\n');
     if (run->empty_repairs > 0) printf("  %-22s%lld\n", "empty clusters refilled", (long long)run->empty_repairs);
     if (job->model.definition.trims) printf("  %-22s%lld\n", "rows trimmed", (long long)run->trimmed);
@@ -56,6 +56,19 @@ static void print_name(const char *name, int width) {
     if (!whole) putchar('.');
 }
 
+/* Of the centres in a column: six, and more where they lie so close together, far from 0, that these would tell less
+ * than four digits of their distances; at most as many as fit. */
+static int digits_of(const cli_cluster_job *job, int64_t column) {
+    enum { USUAL = 6, MOST = 10, OF_DISTANCES = 4 };
+    double low = INFINITY, high = -INFINITY;
+    for (int64_t i = 0; i < job->k; i++) {
+        low = fmin(low, job->centers[i * job->d + column]);
+        high = fmax(high, job->centers[i * job->d + column]);
+    }
+    if (!(high > low)) return USUAL;
+    return (int)fmin(fmax(USUAL, OF_DISTANCES + floor(log10(fmax(fabs(low), fabs(high)) / (high - low)))), MOST);
+}
+
 static void print_centers(const cli_cluster_job *job) {
     enum { WIDTH = 12, MOST_COLUMNS = 7, MOST_ROWS = 20 };
     const int64_t columns = job->d <= MOST_COLUMNS ? job->d : MOST_COLUMNS - 1;
@@ -71,7 +84,8 @@ static void print_centers(const cli_cluster_job *job) {
     putchar('\n');
     for (int64_t i = 0; i < rows; i++) {
         printf("  %7lld%10lld", (long long)i, (long long)job->sizes[i]);
-        for (int64_t j = 0; j < columns; j++) printf("  %*.6g", WIDTH, job->centers[i * job->d + j] + 0.0);
+        for (int64_t j = 0; j < columns; j++)
+            printf("  %*.*g", WIDTH, digits_of(job, j), job->centers[i * job->d + j] + 0.0);
         putchar('\n');
     }
     if (rows < job->k) printf("  and %lld more\n", (long long)(job->k - rows));

@@ -1,8 +1,8 @@
 #!/bin/sh
 # examples/faithful.sh [TESSERA [FOLDER [STEPS]]]: learns to cluster in the plane, then clusters Old Faithful's eruptions.
 #
-# A model of two dimensions and two clusters is trained on random tasks (STEPS, 2000 when not given, in about half a
-# minute; it never sees the data), and clusters examples/data/faithful.csv beside Lloyd's algorithm. FOLDER keeps the run
+# A model of two dimensions and two clusters is trained on random tasks (STEPS, 2000 when not given, in some seconds;
+# it never sees the data), and clusters examples/data/faithful.csv beside Lloyd's algorithm. FOLDER keeps the run
 # and a picture; it must not exist. TESSERA is the program, build/cli/tessera when it is not given.
 #
 # The tasks run from 0 to 1 in every dimension. So must the data: --scaling minmax. Without it both columns are divided by

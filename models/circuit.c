@@ -86,8 +86,10 @@ static double same_weight(const ts_circuit *c) {
     return fmin(SAME_WEIGHT + 8 * EPS * c->model.cross_points.spec.gamma * norm, MOST_SAME_WEIGHT);
 }
 
-static ts_status out_of_memory(ts_error *error) {
-    return ts_error_set(error, TS_ERROR_MEMORY, "out of memory for a circuit");
+static ts_status out_of_memory(const ts_circuit *c, ts_error *error) {
+    const bool long_codes = c != NULL && c->model.scheme == TS_SCHEME_ONEHOT && c->model.k > c->model.d;
+    return ts_error_set(error, TS_ERROR_MEMORY, "out of memory for a circuit%s",
+                        long_codes ? ": its tokens have one-hot codes, binary ones are shorter" : "");
 }
 
 /* The rows that a streamed layer would read: the caller's, or what the norm makes of them. */
@@ -98,7 +100,7 @@ static ts_status find_rows(ts_circuit *c, ts_error *error) {
     if (!c->model.has_norm) return TS_OK;
     c->points = malloc((size_t)(p->n * p->d) * sizeof *c->points);
     c->data = c->points;
-    if (c->points == NULL) return out_of_memory(error);
+    if (c->points == NULL) return out_of_memory(c, error);
     return enter(c, p->n, p->points, NULL, p->d, c->points, "row", error);
 }
 
@@ -126,7 +128,7 @@ static ts_status embed_points(ts_circuit *c, ts_error *error) {
     c->points = malloc((size_t)(p->n * e) * sizeof *c->points);
     c->data = c->points;
     c->data_step = e;
-    if (c->points == NULL) return out_of_memory(error);
+    if (c->points == NULL) return out_of_memory(c, error);
     if (!c->model.has_norm)
         ts_transformer_embed(&c->model, p->n, p->points, NULL, c->points);
     else if (enter(c, p->n, p->points, NULL, e, c->points, "row", error) != TS_OK)
@@ -161,7 +163,7 @@ ts_circuit *ts_circuit_create(const ts_definition *definition, const ts_problem 
     }
     ts_circuit *c = calloc(1, sizeof *c);
     if (c == NULL) {
-        out_of_memory(error);
+        out_of_memory(c, error);
         return NULL;
     }
     c->problem = *problem;
@@ -173,7 +175,7 @@ ts_circuit *ts_circuit_create(const ts_definition *definition, const ts_problem 
     const bool matches = is_map(definition, &ts_hardmax_map) || is_map(definition, &ts_argmax_map);
     c->may_empty = c->model.own_code || shares || matches;
     c->counts_shares = shares && !c->model.own_code && definition->scheme != TS_SCHEME_BINARY;
-    if (status == TS_OK && !take_memory(c)) status = out_of_memory(error);
+    if (status == TS_OK && !take_memory(c)) status = out_of_memory(c, error);
     if (status == TS_OK) status = fill(c, definition, error);
     if (status == TS_OK) return c;
     ts_circuit_free(c);

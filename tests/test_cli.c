@@ -226,6 +226,14 @@ START_TEST(far_from_the_origin) {
 }
 END_TEST
 
+START_TEST(close_centers_are_told_apart) {
+    write_file("close.csv", "1000000.001,5\n1000000.0012,5\n1000000.004,5\n1000000.0041,5\n");
+    ck_assert_int_eq(tessera("cluster close.csv -k 2 --init first"), 0);
+    ck_assert_msg(strstr(out, "   1000000.001             5\n") != NULL, "%s", out);
+    ck_assert_msg(strstr(out, "   1000000.004             5\n") != NULL, "%s", out);
+}
+END_TEST
+
 START_TEST(extreme_units) {
     static const double units[] = {1e-40, 1e-25, 1e25, 1e60};
     for (int u = 0; u < 4; u++) {
@@ -644,6 +652,7 @@ int main(void) {
     tcase_add_test(tests, empty_clusters_by_each_policy);
     tcase_add_test(tests, objective_belongs_to_the_centers_returned);
     tcase_add_test(tests, far_from_the_origin);
+    tcase_add_test(tests, close_centers_are_told_apart);
     tcase_add_test(tests, extreme_units);
     tcase_add_test(tests, fewer_distinct_rows_than_clusters);
     tcase_add_test(tests, stops_when_the_assignments_repeat);

@@ -384,7 +384,7 @@ START_TEST(a_model_tells_its_best_step) {
     ck_assert_int_eq(tessera("cluster \"$TESSERA_DATA/faithful.csv\" --model steps/last.safetensors --scaling minmax "
                              "--steps 9 --steps-exact"),
                      0);
-    snprintf(line, sizeof line, "converged; best after step %lld\n", (long long)best);
+    snprintf(line, sizeof line, "converged; best after step %lld\n", (long long)best); /* said as it is not the last */
     ck_assert_msg(strstr(out, line) != NULL, "%s", out);
     json_decref(few);
     json_decref(many);
