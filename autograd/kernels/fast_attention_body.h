@@ -135,7 +135,9 @@ static void backward_tile_keys(const ts_fast_task *task, const block *b, const w
     }
 }
 
-static void backward_tile_rows(const ts_fast_task *task, const block *b, const workspace *w, const key_tile *t) {
+/* What a tile gives to the sums of dq; without `add` there are none yet. */
+static void backward_tile_rows(const ts_fast_task *task, const block *b, const workspace *w, const key_tile *t,
+                               bool add) {
     multiply(&(product){.rows = task->a->e,
                         .vecs = b->vecs,
                         .depth = t->keys,
@@ -146,11 +148,11 @@ static void backward_tile_rows(const ts_fast_task *task, const block *b, const w
                         .b_step = b->width,
                         .c = w->buffer[SUM_LANES],
                         .c_step = b->width,
-                        .add = true});
+                        .add = add});
     for (int64_t v = 0; v < b->width && task->whole; v += LANES) {
         vec sum = {0};
         for (int64_t j = 0; j < t->keys; j++) sum += vec_load(t->slopes + j * b->width + v);
-        vec_store(w->buffer[SLOPE_SUMS] + v, vec_load(w->buffer[SLOPE_SUMS] + v) + sum);
+        vec_store(w->buffer[SLOPE_SUMS] + v, add ? vec_load(w->buffer[SLOPE_SUMS] + v) + sum : sum);
     }
 }
 
@@ -191,14 +193,12 @@ static void backward_block(const ts_fast_task *task, const workspace *w, int64_t
     pack_upstream(task, &b, w);
     if (want.dk) pack_query_rows(task, &b, w);
     const bool kept = slopes && backward_means(task, &b, w);
-    if (want.dq) memset(w->buffer[SUM_LANES], 0, (size_t)(a->e * b.width) * sizeof(ts_real));
-    if (want.dq) memset(w->buffer[SLOPE_SUMS], 0, (size_t)b.width * sizeof(ts_real));
     for (int64_t j = first; j < end; j += TILE_KEYS) {
         const key_tile t = tile_at(&b, w, j, end, kept, kept);
         if (!kept) score(task, &b, w, &t);
         if (!kept && slopes) upstream(task, &b, w, &t);
         row_maps[a->map].slopes(task, &b, w, &t, slopes);
-        if (want.dq) backward_tile_rows(task, &b, w, &t);
+        if (want.dq) backward_tile_rows(task, &b, w, &t, j > first);
         backward_tile_keys(task, &b, w, &t, j - first, want);
     }
     if (want.dq) backward_rows_end(task, &b, w, first > 0 || !a->fresh[0]);

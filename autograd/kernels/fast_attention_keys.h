@@ -12,10 +12,12 @@ static bool is_finite(const ts_real *x, int64_t n) {
     return !spoilt;
 }
 
-/* The key to take into the mean as number s of `samples`: they are spread evenly. Under a mask one that some row sees,
- * for what is excluded may lie anywhere, and a finite one; -1 if there is none. */
+enum { SAMPLE = 64 };
+
+/* The key to take into the mean as number s of `samples`, SAMPLE or all keys: they are spread evenly. Under a mask one
+ * that some row sees, for what is excluded may lie anywhere, and a finite one; -1 if there is none. */
 static int64_t sampled_key(const ts_fast_attention *a, int64_t batch, int64_t s, int64_t samples) {
-    const int64_t start = s * a->m / samples;
+    const int64_t start = samples == SAMPLE ? s * a->m / SAMPLE : s;
     if (a->mask == NULL) return start;
     const ts_real *mask = a->mask + (batch * a->n + s * a->n / samples) * a->m, *k = a->k + batch * a->m * a->e;
     for (int64_t t = 0; t < a->m; t++) {
@@ -25,9 +27,12 @@ static int64_t sampled_key(const ts_fast_attention *a, int64_t batch, int64_t s,
     return -1;
 }
 
+enum { COLUMNS = 8 };
+typedef ts_real real_columns __attribute__((vector_size(COLUMNS * sizeof(ts_real))));
+typedef double double_columns __attribute__((vector_size(COLUMNS * sizeof(double))));
+
 /* The mean of at most SAMPLE keys: any point in their midst would do. */
 static void find_centre(const ts_fast_task *task, int64_t batch) {
-    enum { SAMPLE = 64, COLUMNS = 64 };
     const ts_fast_attention *a = task->a;
     const ts_real *k = a->k + batch * a->m * a->e;
     int64_t keys[SAMPLE], count = 0;
@@ -37,11 +42,17 @@ static void find_centre(const ts_fast_task *task, int64_t batch) {
         if (keys[count] >= 0) count++;
     }
     memset(task->centre, 0, (size_t)task->key_step * sizeof *task->centre);
-    for (int64_t first = 0; first < a->e && count > 0; first += COLUMNS) {
-        const int64_t columns = least(a->e - first, COLUMNS);
-        double sums[COLUMNS] = {0};
-        for (int64_t s = 0; s < count; s++)
-            for (int64_t c = 0; c < columns; c++) sums[c] += (double)k[keys[s] * a->e + first + c];
+    for (int64_t next = 0; next < a->e && count > 0; next += COLUMNS) {
+        const int64_t columns = least(a->e, COLUMNS), first = least(next, a->e - columns); /* the last may overlap */
+        double_columns sums = {0};
+        for (int64_t s = 0; s < count; s++) {
+            real_columns x = {0};
+            if (columns == COLUMNS)
+                memcpy(&x, k + keys[s] * a->e + first, sizeof x);
+            else
+                for (int64_t c = 0; c < columns; c++) x[c] = k[keys[s] * a->e + first + c];
+            sums += __builtin_convertvector(x, double_columns);
+        }
         for (int64_t c = 0; c < columns; c++) task->centre[first + c] = (ts_real)(sums[c] / (double)count);
     }
 }

@@ -48,15 +48,16 @@ static inline double series_log(double x) {
     return e * SERIES_LN2_HIGH + (2 * s + (2 * s * (z * p) + e * SERIES_LN2_LOW));
 }
 
-/* e^x = 2^n e^r with |r| <= ln 2 / 2, by its series. For |x| <= 700. */
+/* e^x = 2^n e^r with |r| <= ln 2 / 2, by its series, in pairs of terms: rows are short, and would wait for one sum after
+ * another. For |x| <= 700. */
 static inline double series_exp(double x) {
     const double t = x * 0x1.71547652b82fep0 + SERIES_SHIFT, n = t - SERIES_SHIFT;
-    const double r = (x - n * SERIES_LN2_HIGH) - n * SERIES_LN2_LOW;
-    double p = 1.0 / 87178291200;
-    p = p * r + 1.0 / 6227020800, p = p * r + 1.0 / 479001600, p = p * r + 1.0 / 39916800, p = p * r + 1.0 / 3628800;
-    p = p * r + 1.0 / 362880, p = p * r + 1.0 / 40320, p = p * r + 1.0 / 5040, p = p * r + 1.0 / 720;
-    p = p * r + 1.0 / 120, p = p * r + 1.0 / 24, p = p * r + 1.0 / 6, p = p * r + 0.5;
-    return (1 + (r + r * r * p)) * series_of_bits((series_bits_of(t) + 1023) << 52);
+    const double r = (x - n * SERIES_LN2_HIGH) - n * SERIES_LN2_LOW, r2 = r * r, r4 = r2 * r2;
+    const double p2 = (0.5 + 1.0 / 6 * r) + r2 * (1.0 / 24 + 1.0 / 120 * r);
+    const double p6 = (1.0 / 720 + 1.0 / 5040 * r) + r2 * (1.0 / 40320 + 1.0 / 362880 * r);
+    const double p10 = (1.0 / 3628800 + 1.0 / 39916800 * r) + r2 * (1.0 / 479001600 + 1.0 / 6227020800 * r);
+    const double p = p2 + r4 * (p6 + r4 * (p10 + r4 * (1.0 / 87178291200)));
+    return (1 + (r + r2 * p)) * series_of_bits((series_bits_of(t) + 1023) << 52);
 }
 
 typedef struct series_point {

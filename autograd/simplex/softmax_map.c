@@ -5,23 +5,33 @@
 #include "../kernels/series.h"
 #include "row.h"
 
+enum { BLOCK = 8 };
+
+/* e^(s - max), at least e^-700, and whether some are below. */
+static inline bool block_of(const double *s, double max, double *w) {
+    int far = 0;
+#pragma omp simd reduction(+ : far)
+    for (int l = 0; l < BLOCK; l++) {
+        const double below = ts_row_below(s[l], max);
+        far += below < -700;
+        w[l] = series_exp(below < -700 ? -700 : below);
+    }
+    return far > 0;
+}
+
 /* In whole blocks, for rows are short. Below e^-700, where the series ends, the C library's: a weight however small may
  * be all that a centre has. */
 TS_CLONES static void exponentials(int64_t n, const double *s, double max, double *w) {
-    enum { BLOCK = 8 };
-    double lowest = 0;
-    for (int64_t first = 0; first < n; first += BLOCK) {
-        const int64_t count = n - first < BLOCK ? n - first : BLOCK;
-        double x[BLOCK] = {0};
-        for (int64_t l = 0; l < count; l++) {
-            x[l] = ts_row_below(s[first + l], max);
-            lowest = x[l] < lowest ? x[l] : lowest;
-        }
-#pragma omp simd
-        for (int l = 0; l < BLOCK; l++) x[l] = series_exp(x[l] < -700 ? -700 : x[l]);
-        for (int64_t l = 0; l < count; l++) w[first + l] = x[l];
+    bool far = false;
+    int64_t i = 0;
+    for (; i + BLOCK <= n; i += BLOCK) far = block_of(s + i, max, w + i) || far;
+    if (i < n) {
+        double rest[BLOCK], weights[BLOCK];
+        for (int l = 0; l < BLOCK; l++) rest[l] = i + l < n ? s[i + l] : max;
+        far = block_of(rest, max, weights) || far;
+        for (int l = 0; i + l < n; l++) w[i + l] = weights[l];
     }
-    for (int64_t i = 0; i < n && lowest < -700; i++)
+    for (i = 0; i < n && far; i++)
         if (s[i] - max < -700) w[i] = exp(s[i] - max);
 }
 
