@@ -27,7 +27,7 @@ static int series_of(chart *c, const char *who) {
 static void write_bar(void *context, const cli_bench_row *row) {
     chart *c = context;
     if (row->ours) c->place += c->items++ > 0; /* a gap before each of ours */
-    if (row->missing[0] != '\0' || !(row->time.least > 0)) return;
+    if (row->state != CLI_BENCH_MEASURED) return;
     const int series = series_of(c, row->who);
     fprintf(c->script, "%d %d %.6g %.6g %.6g\n", c->place++, series, row->time.median, row->time.least, row->time.most);
 }
@@ -40,7 +40,7 @@ static void write_tic(void *context, const cli_bench_row *row) {
         fprintf(c->script, "%s'%s%s%s' %d", c->items > 1 ? ", " : "", row->work, told ? "" : ", ",
                 told ? "" : row->what, c->place);
     }
-    if (row->missing[0] == '\0' && row->time.least > 0) c->place++;
+    c->place += row->state == CLI_BENCH_MEASURED;
 }
 
 static void write_plot(const chart *c) {
