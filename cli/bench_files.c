@@ -90,8 +90,8 @@ bool cli_bench_write_markdown(const cli_bench_table *table, ts_io_error *error) 
     write_versions(file.stream, table);
     fprintf(
         file.stream,
-        "\nMedians of so many runs as a row says, in which ours and the peer's take turns: %lld with each peer, %d at\n"
-        "most of what takes over %d s; ours has those with all its peers.%s\n\n",
+        "\nMedians of as many runs as the row says. Ours and a peer's take turns for %lld, %d at most of what takes "
+        "over %d s;\nours has those beside all its peers.%s\n\n",
         (long long)table->options->runs, cli_bench_rounds(table->options, INFINITY), CLI_BENCH_SLOW_SECONDS,
         table->options->quick ? " **--quick: shapes too small to mean anything.**" : "");
     fputs("| work | | runs | ms | least to most | GFLOP/s | share of peak | MB | times the data | ratio |\n"

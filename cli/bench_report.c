@@ -78,8 +78,8 @@ static void write_rates(FILE *stream, const char *what, double one, double all, 
         fprintf(stream, "%s not measured", what);
         return;
     }
-    fprintf(stream, "%s %s %s on 1 thread, ", what, cli_bench_number(one, text), unit);
-    fprintf(stream, "%s on %d", isnan(all) ? "not measured" : cli_bench_number(all, text), threads);
+    fprintf(stream, "%s %s %s on 1 thread", what, cli_bench_number(one, text), unit);
+    if (threads > 1) fprintf(stream, ", %s on %d", isnan(all) ? "not measured" : cli_bench_number(all, text), threads);
 }
 
 void cli_bench_write_machine(FILE *stream, const cli_bench_machine *m, const char *mark) {
