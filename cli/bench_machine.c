@@ -77,5 +77,6 @@ void cli_bench_know_machine(const cli_bench_options *o, cli_progress *progress, 
 }
 
 bool cli_bench_shares_cores(const cli_bench_machine *m) {
-    return m->peak < 0.9 * (m->threads < m->usable ? m->threads : m->usable) * m->peak_one;
+    const int side_by_side = m->threads < m->usable ? m->threads : m->usable;
+    return side_by_side > 1 && m->peak < 0.9 * side_by_side * m->peak_one;
 }
