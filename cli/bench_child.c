@@ -111,7 +111,8 @@ void cli_bench_stop(cli_bench_child *child) {
         if (child->errors >= 0) close(child->errors);
     }
     child->open = false;
-    if (child->pid <= 0 || has_ended(child, END_SECONDS, &status)) return;
+    /* One that failed has had its time. */
+    if (child->pid <= 0 || has_ended(child, child->failed ? 0 : END_SECONDS, &status)) return;
     kill(child->pid, SIGKILL);
     while (waitpid(child->pid, NULL, 0) < 0 && errno == EINTR) continue;
     child->pid = 0;

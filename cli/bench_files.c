@@ -44,7 +44,7 @@ bool cli_bench_write_csv(const cli_bench_table *table, ts_io_error *error) {
 /* ---- Markdown ---------------------------------------------------------------------------------------------------- */
 
 /* A bar would end the cell; the rest is not to be read as Markdown or HTML either. */
-void cli_bench_write_cell(FILE *stream, const char *text) {
+static void write_reason(FILE *stream, const char *text) {
     for (; *text != '\0'; text++) fprintf(stream, strchr("|\\`*_<[", *text) != NULL ? "\\%c" : "%c", *text);
 }
 
@@ -54,7 +54,7 @@ static void write_cells(void *context, const cli_bench_row *row) {
     fprintf(stream, "| %s | %s |", row->ours ? row->work : "", row->ours ? row->what : row->who);
     if (row->state != CLI_BENCH_MEASURED) {
         fprintf(stream, " | %s%s", cli_bench_state_text(row->state), row->reason[0] != '\0' ? ": " : "");
-        cli_bench_write_cell(stream, row->reason);
+        write_reason(stream, row->reason);
         fputs(" | | | | | | |\n", stream);
         return;
     }
@@ -91,7 +91,7 @@ bool cli_bench_write_markdown(const cli_bench_table *table, ts_io_error *error) 
     fprintf(
         file.stream,
         "\nMedians of as many runs as the row says. Ours and a peer's take turns for %lld, %d at most of what takes "
-        "over %d s;\nours has those beside all its peers.%s\n\n",
+        "over %d s to\nwarm up; ours has those beside all its peers.%s\n\n",
         (long long)table->options->runs, cli_bench_rounds(table->options, INFINITY), CLI_BENCH_SLOW_SECONDS,
         table->options->quick ? " **--quick: shapes too small to mean anything.**" : "");
     fputs("| work | | runs | ms | least to most | GFLOP/s | share of peak | MB | times the data | ratio |\n"

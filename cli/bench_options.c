@@ -14,8 +14,9 @@
 static const cli_option options_table[] = {
     {CLI_HEADING, 0, NULL, NULL, "What to measure", 0, 0, 0},
     {CLI_TEXT, 0, "only", "WORK,...", "some of the works (default all)", FIELD(only), 0, 0},
-    {CLI_WHOLE, 0, "runs", "R", "repetitions, after one that warms up (default 7); what takes\nover 2 s has 3 at most",
-     FIELD(runs), 1, CLI_BENCH_MOST_RUNS},
+    {CLI_WHOLE, 0, "runs", "R",
+     "repetitions, after one that warms up (default 7); what takes\nover 2 s to warm up has 3 at most", FIELD(runs), 1,
+     CLI_BENCH_MOST_RUNS},
     {CLI_CHOICE, 0, "peers", "auto|none", "PyTorch, scikit-learn and faiss beside it, if installed\n(default auto)",
      FIELD(peers), 0, 0},
     {CLI_WHOLE, 0, "patience", "S", "a peer that does not answer for so many seconds has failed\n(default 900)",
@@ -54,11 +55,8 @@ static const cli_command command = {
         "useful operations reach. `ratio` is the peer's time over ours, the median of the runs. `data` is memory\n"
         "as a multiple of the points. The environment's TESSERA_PYTHON names the interpreter of the peers (default\n"
         "python3, then /usr/bin/python3; one that cannot be started is an error, exit code 2), TESSERA_ISA narrower\n"
-        "registers. The whole table takes about MINUTES minutes on two cores with PyTorch and scikit-learn, one "
-        "without\n"
-        "peers a third of that. What fails is a row that says why: exit code 1 if it is one of ours, 0 if peers fail "
-        "or\n"
-        "are not installed.",
+        "registers. On two cores the whole table takes about five minutes with PyTorch and scikit-learn, two without\n"
+        "peers. What fails is a row that says why: exit code 1 if it is one of ours, 0 whether peers are there or not.",
     .examples = "Examples\n"
                 "  tessera bench --markdown bench/RESULTS.md --plot bench.svg\n"
                 "  tessera bench --only train-512,cluster-10 --runs 21\n"

@@ -112,7 +112,7 @@ static void print_row(void *context, const cli_bench_row *row) {
 
 void cli_bench_print_report(const cli_bench_table *table) {
     cli_bench_write_machine(stdout, &table->machine, "");
-    printf("median of the runs, the least and the most%s\n\n",
+    printf("median, least and most of the runs; ours counts those beside all its peers%s\n\n",
            table->options->quick ? "; --quick: shapes too small to mean anything" : "");
     printf("%-15s %-31s %4s %9s %9s %9s %8s %6s %7s %6s %7s\n", "work", "", "runs", "ms", "least", "most", "GFLOP/s",
            "share", "MB", "data", "ratio");

@@ -36,7 +36,6 @@ const char *cli_bench_percent(double share, char text[CLI_BENCH_NUMBER]);
 void cli_bench_print_report(const cli_bench_table *table);
 bool cli_bench_print_json(const cli_bench_table *table);     /* false when out of memory */
 void cli_bench_write_quoted(FILE *stream, const char *text); /* as a cell of CSV */
-void cli_bench_write_cell(FILE *stream, const char *text);   /* of a table of Markdown */
 bool cli_bench_write_csv(const cli_bench_table *table, ts_io_error *error);
 bool cli_bench_write_markdown(const cli_bench_table *table, ts_io_error *error);
 bool cli_bench_plot(const cli_bench_table *table, ts_io_error *error);

@@ -10,7 +10,7 @@
 #include "bench_peer.h"
 #include "bench_statistics.h"
 
-/* What takes longer than so many seconds has fewer runs. */
+/* What takes longer than so many seconds to warm up has fewer runs. */
 enum { CLI_BENCH_SLOW_SECONDS = 2 };
 
 enum { CLI_BENCH_ITEMS = 4, CLI_BENCH_SAMPLES = CLI_BENCH_PEERS * CLI_BENCH_MOST_RUNS };

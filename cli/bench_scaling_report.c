@@ -20,15 +20,10 @@ static void write_exponents(FILE *stream, const cli_bench_curve *c) {
 
 /* "skipped: 3000000 (out of memory), 10000000" */
 static void write_skipped(FILE *stream, const cli_bench_curve *c) {
-    for (int i = 0; i < c->skipped; i++) {
-        fprintf(stream, "%s%.0f",
-                i == 1 && c->failed ? "; not tried: "
-                : i > 0             ? ", "
-                : c->failed         ? "failed: "
-                                    : "skipped: ",
-                c->x[c->points + i]);
-        if (i == 0) fprintf(stream, " (%s)", c->reason);
-    }
+    const double *left_out = c->x + c->points;
+    if (c->skipped > 0) fprintf(stream, "%s: %.0f (%s)", c->failed ? "failed" : "skipped", left_out[0], c->reason);
+    for (int i = 1; i < c->skipped; i++)
+        fprintf(stream, "%s%.0f", i == 1 && c->failed ? "; not tried: " : ", ", left_out[i]);
 }
 
 static void print_curve(const cli_bench_scaling *s, const cli_bench_curve *c) {

@@ -210,6 +210,22 @@ START_TEST(sizes_that_do_not_fit) {
 }
 END_TEST
 
+/* A size that a signal ends is a failure, and the smaller ones stay all the same. */
+START_TEST(sizes_that_are_killed) {
+    ck_assert_int_eq(
+        shell("ulimit -S -t 1; \"$TESSERA\" bench --scaling --only train-n --runs 3 --threads 1 --csv k.csv >out.txt "
+              "2>err.txt"),
+        1);
+    expect_message(": ended by signal 24 (CPU time limit exceeded)");
+    char *csv = read_file("k.csv", NULL);
+    ck_assert_int_eq(count_lines(csv), 1 + 10);
+    ck_assert_ptr_nonnull(strstr(csv, "\ntrain-n,n,128,measured,3,"));
+    ck_assert_ptr_nonnull(strstr(csv, ",failed,0,,,,,,\"ended by signal 24"));
+    ck_assert_ptr_nonnull(strstr(out, "\n  failed: "));
+    free(csv);
+}
+END_TEST
+
 /* The threads that there are, not those that were asked for. */
 START_TEST(threads_that_there_are) {
     ck_assert_int_eq(shell("OMP_THREAD_LIMIT=1 \"$TESSERA\" bench --quick --only train-128 --threads 8 >out.txt "
@@ -340,7 +356,8 @@ END_TEST
 
 /* However it fills its time: with nothing, byte by byte, or with complaints without end. */
 START_TEST(peers_that_try_patience) {
-    static const char *const lines[] = {"sleep 60", "while :; do printf x; sleep 0.1; done", "exec cat /dev/zero >&2"};
+    static const char *const lines[] = {"exec sleep 60", "while :; do printf x; sleep 0.1; done",
+                                        "exec cat /dev/zero >&2"};
     for (size_t i = 0; i < sizeof lines / sizeof lines[0]; i++) {
         write_python(lines[i]);
         json_t *report = with_python(HERE, "--only cluster-10 --patience 1");
@@ -360,6 +377,46 @@ START_TEST(peers_that_break_late) {
     ck_assert_str_eq(text_of(json_array_get(json_object_get(row, "peers"), 3), "state"), "failed");
     ck_assert_int_eq(whole(row, "runs"), 4 * 3);
     json_decref(report);
+}
+END_TEST
+
+/* A terminal sees what is waited for. */
+START_TEST(progress_from_the_start) {
+    if (system("command -v script >/dev/null 2>&1") != 0) return;
+    write_python("exec sleep 60");
+    ck_assert_int_eq(shell(HERE " script -qec '\"$TESSERA\" bench --only cluster-10 --quick --peers auto --patience 2' "
+                                "/dev/null >out.txt 2>err.txt </dev/null"),
+                     0);
+    ck_assert_msg(strstr(out, "cluster-10 (work 1 of 1): scikit-learn, preparing, 1 s so far") != NULL, "%s", out);
+    ck_assert_int_eq(shell(HERE " script -qec '\"$TESSERA\" bench --only cluster-10 --quick --peers auto --patience 1 "
+                                "--quiet' /dev/null >out.txt 2>err.txt </dev/null"),
+                     0);
+    ck_assert_ptr_null(strstr(out, "so far"));
+}
+END_TEST
+
+/* The threads of a peer in Python, where the environment has no number. */
+START_TEST(threads_of_peers) {
+    static const char *const list[][2] = {
+        {"OMP_NUM_THREADS=3", "3\n"}, {"OMP_NUM_THREADS=3,2", "3\n"}, {"OMP_NUM_THREADS=8 OMP_THREAD_LIMIT=2", "2\n"}};
+    static const char *const none[] = {"OMP_NUM_THREADS=",   "OMP_NUM_THREADS=abc", "OMP_NUM_THREADS=auto",
+                                       "OMP_NUM_THREADS=-1", "OMP_NUM_THREADS=0",   "OMP_THREAD_LIMIT=x"};
+    char command[256], all[16];
+    if (system("command -v python3 >/dev/null 2>&1") != 0) return;
+    write_python("printf %s \"$2\" >script.py; exit 1");
+    ck_assert_int_eq(shell(HERE " \"$TESSERA\" bench --quick --peers auto --only cluster-10 >out.txt"), 0);
+    write_file("cores.py", "text = open('script.py').read()\n"
+                           "exec(text[:text.index('def kernels_of_this_processor')] + 'print(cores())')\n");
+    ck_assert_int_eq(shell("env -u OMP_NUM_THREADS -u OMP_THREAD_LIMIT python3 cores.py >out.txt"), 0);
+    snprintf(all, sizeof all, "%s", out);
+    for (size_t i = 0; i < sizeof list / sizeof list[0] + sizeof none / sizeof none[0]; i++) {
+        const bool number = i < sizeof list / sizeof list[0];
+        const char *setting = number ? list[i][0] : none[i - sizeof list / sizeof list[0]];
+        snprintf(command, sizeof command,
+                 "env -u OMP_NUM_THREADS -u OMP_THREAD_LIMIT %s python3 cores.py >out.txt 2>err.txt", setting);
+        ck_assert_msg(shell(command) == 0, "%s: %s", setting, err);
+        ck_assert_str_eq(out, number ? list[i][1] : all);
+    }
 }
 END_TEST
 
@@ -436,6 +493,16 @@ START_TEST(a_process_that_is_asked) {
     }
     ck_assert_ptr_null(line);
     ck_assert_str_eq(err, "");
+}
+END_TEST
+
+/* The arrays of the triad are memory, and not a page of zeros read again and again. */
+START_TEST(bandwidth_of_memory) {
+    ck_assert_int_eq(
+        shell("printf 'bandwidth 2 60\\nbandwidth 2 60\\nmemory\\n' | \"$TESSERA\" bench serve 2 >out.txt"), 0);
+    const char *last = out;
+    for (int line = 0; line < 3; line++) last = strchr(last, '\n') + 1;
+    ck_assert_msg(strtod(last, NULL) > 3 * 60e6 / 0x1p20, "%s", out);
 }
 END_TEST
 
@@ -566,15 +633,19 @@ int main(void) {
     tcase_add_test(tests, works_that_are_killed);
     tcase_add_test(tests, outputs_that_fail);
     tcase_add_test(tests, sizes_that_do_not_fit);
+    tcase_add_test(tests, sizes_that_are_killed);
     tcase_add_test(tests, threads_that_there_are);
     tcase_add_test(tests, peers_that_are_missing);
     tcase_add_test(tests, interpreters_that_are_named);
     tcase_add_test(tests, peers_that_break);
     tcase_add_test(tests, peers_that_break_late);
     tcase_add_test(tests, peers_that_try_patience);
+    tcase_add_test(tests, progress_from_the_start);
+    tcase_add_test(tests, threads_of_peers);
     tcase_add_test(tests, peers_that_answer);
     tcase_add_test(tests, slow_peers_run_less);
     tcase_add_test(tests, a_process_that_is_asked);
+    tcase_add_test(tests, bandwidth_of_memory);
     tcase_add_test(tests, useful_work);
     tcase_add_test(tests, statistics);
     tcase_add_test(tests, a_profile_is_whole);
