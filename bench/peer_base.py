@@ -3,7 +3,9 @@
     python3 -c "$(cat peer_base.py peer_torch.py)" FORM
 
 It says "ready" and its version, then answers each line of standard input with a line of one number:
-"run WORK ..." with the milliseconds of one repetition, "memory" with its peak in megabytes. It ends with its input."""
+"run WORK ..." with the milliseconds of one repetition, "memory" with its peak in megabytes. It ends with its input. Where
+it fails, Python's own report on standard error ends with a line that says why: that line is the program's reason, and a
+ModuleNotFoundError there means that the peer is not installed."""
 import ctypes
 import glob
 import os
@@ -26,8 +28,16 @@ def loaded_kernels():
     return "".join(sorted({kernels_of(library) for library in libraries}))
 
 
+def whole(name):
+    """What a variable of the environment says, if that is a whole number above 0; as OpenMP does not mind others."""
+    text = os.environ.get(name, "").split(",")[0].strip()
+    return int(text) if text.isascii() and text.isdigit() and int(text) > 0 else None
+
+
 def cores():
-    return int(os.environ.get("OMP_NUM_THREADS", "0").split(",")[0]) or len(os.sched_getaffinity(0))
+    """Threads: so many as OpenMP would have."""
+    threads = whole("OMP_NUM_THREADS") or len(os.sched_getaffinity(0))
+    return min(threads, whole("OMP_THREAD_LIMIT") or threads)
 
 
 def kernels_of_this_processor():

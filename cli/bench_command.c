@@ -12,35 +12,41 @@
 #include "options.h"
 #include "threads.h"
 
+/* What an output came to: the status so far, or that of an output that failed, which says why; the others are written
+ * all the same, for measuring takes minutes. */
+static int after_output(int status, bool done, const ts_io_error *error) {
+    return done ? status : cli_fail(CLI_FAILED, "%s", error->text);
+}
+
 static int run_table(const cli_bench_options *o, cli_bench_table *t) {
     ts_io_error error;
-    const int status = cli_bench_run(o, t);
+    int status = cli_bench_run(o, t);
     if (status != CLI_DONE) return status;
-    if ((o->csv != NULL && !cli_bench_write_csv(t, &error)) ||
-        (o->markdown != NULL && !cli_bench_write_markdown(t, &error)) ||
-        (o->plot != NULL && !cli_bench_plot(t, &error)))
-        return cli_fail(CLI_FAILED, "%s", error.text);
     if (!o->json)
         cli_bench_print_report(t);
     else if (!cli_bench_print_json(t))
-        return cli_fail(CLI_FAILED, "bench: out of memory");
-    return cli_flush_stdout();
+        status = cli_fail(CLI_FAILED, "bench: out of memory");
+    if (cli_flush_stdout() != CLI_DONE) status = CLI_FAILED;
+    if (o->csv != NULL) status = after_output(status, cli_bench_write_csv(t, &error), &error);
+    if (o->markdown != NULL) status = after_output(status, cli_bench_write_markdown(t, &error), &error);
+    if (o->plot != NULL) status = after_output(status, cli_bench_plot(t, &error), &error);
+    return cli_bench_judge(t) == CLI_DONE ? status : CLI_FAILED;
 }
 
 static int run_scaling(const cli_bench_options *o) {
     static cli_bench_scaling s;
     ts_io_error error;
-    const int status = cli_bench_scale(o, &s);
-    if (status != CLI_DONE) return status;
-    if ((o->csv != NULL && !cli_bench_scaling_write_csv(&s, &error)) ||
-        (o->markdown != NULL && !cli_bench_scaling_write_markdown(&s, &error)) ||
-        (o->plot != NULL && !cli_bench_scaling_plot(&s, &error)))
-        return cli_fail(CLI_FAILED, "%s", error.text);
+    int status = CLI_DONE;
+    cli_bench_scale(o, &s);
     if (!o->json)
         cli_bench_scaling_print(&s);
     else if (!cli_bench_scaling_print_json(&s))
-        return cli_fail(CLI_FAILED, "bench: out of memory");
-    return cli_flush_stdout();
+        status = cli_fail(CLI_FAILED, "bench: out of memory");
+    if (cli_flush_stdout() != CLI_DONE) status = CLI_FAILED;
+    if (o->csv != NULL) status = after_output(status, cli_bench_scaling_write_csv(&s, &error), &error);
+    if (o->markdown != NULL) status = after_output(status, cli_bench_scaling_write_markdown(&s, &error), &error);
+    if (o->plot != NULL) status = after_output(status, cli_bench_scaling_plot(&s, &error), &error);
+    return cli_bench_scaling_judge(&s) == CLI_DONE ? status : CLI_FAILED;
 }
 
 /* Here, and in the processes that are started from here, peers too. */

@@ -1,15 +1,15 @@
 #include "bench_machine.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "../autograd/kernels/isa.h"
-#include "../autograd/kernels/parallel.h"
 #include "bench_child.h"
 #include "bench_statistics.h"
-#include "message.h"
+#include "threads.h"
 
 /* Arrays of the triad, beyond any cache; or when quick, within it. */
 enum { MEGABYTES = 256, QUICK_MEGABYTES = 4 };
@@ -45,36 +45,38 @@ static void describe(cli_bench_machine *m) {
         snprintf(m->date, sizeof m->date, "unknown");
     m->instructions = ts_isa_name(ts_isa_in_use());
     m->cores = (int)sysconf(_SC_NPROCESSORS_ONLN);
-    m->threads = ts_max_threads();
+    m->usable = cli_processors();
+    m->threads = cli_threads();
 }
 
-/* The median of answers to a question, after one that warms up. */
-static bool median_answer(cli_bench_child *child, const char *question, int runs, double *median) {
-    double answers[CLI_BENCH_MOST_RUNS];
-    if (!cli_bench_ask(child, question, median)) return false;
-    for (int r = 0; r < runs; r++)
-        if (!cli_bench_ask(child, question, &answers[r])) return false;
-    *median = cli_bench_summarise(answers, runs).median;
-    return true;
+/* The median of answers to a question, after one that warms up; NAN when they are not given. */
+static double median_answer(cli_bench_child *child, const char *question, int runs) {
+    double answers[CLI_BENCH_MOST_RUNS], warm;
+    bool done = !child->failed && cli_bench_ask(child, question, &warm);
+    for (int r = 0; done && r < runs; r++) done = cli_bench_ask(child, question, &answers[r]);
+    return done ? cli_bench_summarise(answers, runs).median : NAN;
 }
 
-int cli_bench_know_machine(const cli_bench_options *o, cli_bench_machine *m) {
+void cli_bench_know_machine(const cli_bench_options *o, cli_progress *progress, cli_bench_machine *m) {
     const int megabytes = o->quick ? QUICK_MEGABYTES : MEGABYTES, runs = (int)o->runs;
     char one[64], all[64];
+    double threads;
     cli_bench_child child;
-    *m = (cli_bench_machine){.cores = 0};
+    *m = (cli_bench_machine){.asked = (int)o->threads};
     describe(m);
+    cli_progress_now(progress, "the machine's peak");
     snprintf(one, sizeof one, "bandwidth 1 %d", megabytes);
     snprintf(all, sizeof all, "bandwidth 0 %d", megabytes);
-    bool done = cli_bench_start_self(&child, o->threads);
-    done = done && median_answer(&child, "peak 1", runs, &m->peak_one);
-    done = done && median_answer(&child, "peak 0", runs, &m->peak);
-    done = done && median_answer(&child, one, runs, &m->bandwidth_one);
-    done = done && median_answer(&child, all, runs, &m->bandwidth);
+    if (cli_bench_start_self(&child, o->threads, progress) && cli_bench_ask(&child, "threads", &threads))
+        m->threads = (int)threads;
+    m->peak_one = median_answer(&child, "peak 1", runs);
+    m->peak = median_answer(&child, "peak 0", runs);
+    m->bandwidth_one = median_answer(&child, one, runs);
+    m->bandwidth = median_answer(&child, all, runs);
     cli_bench_stop(&child);
-    return done ? CLI_DONE : cli_fail(CLI_FAILED, "the machine's peak: %s", child.text);
 }
 
 bool cli_bench_shares_cores(const cli_bench_machine *m) {
-    return m->peak < 0.9 * m->threads * m->peak_one;
+    const int side_by_side = m->threads < m->usable ? m->threads : m->usable;
+    return side_by_side > 1 && m->peak < 0.9 * side_by_side * m->peak_one;
 }

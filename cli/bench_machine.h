@@ -5,19 +5,20 @@
 #include <stdbool.h>
 
 #include "bench_options.h"
+#include "progress.h"
 
 typedef struct cli_bench_machine {
     char processor[128], compiler[64], date[16];
-    const char *instructions; /* isa.h */
-    int cores, threads;
-    double peak_one, peak;           /* GFLOP/s of multiply-adds on one thread and on all */
-    double bandwidth_one, bandwidth; /* GB/s */
+    const char *instructions;        /* isa.h */
+    int cores, usable;               /* that the machine has, and that this program may use */
+    int threads, asked;              /* that there really are, and what was asked for; 0: nothing */
+    double peak_one, peak;           /* GFLOP/s of multiply-adds on one thread and on all; NAN: not measured */
+    double bandwidth_one, bandwidth; /* GB/s; NAN: not measured, as where there is no memory for it */
 } cli_bench_machine;
 
-/* CLI_DONE, or an exit code after saying why. */
-int cli_bench_know_machine(const cli_bench_options *options, cli_bench_machine *machine);
+void cli_bench_know_machine(const cli_bench_options *options, cli_progress *progress, cli_bench_machine *machine);
 
-/* Do the threads together reach less than 90 % of what they would if each had a core to itself? */
+/* Do the threads together reach less than 90 % of what they would if they had the usable cores to themselves? */
 bool cli_bench_shares_cores(const cli_bench_machine *machine);
 
 #endif

@@ -8,8 +8,9 @@
  * few milliseconds. */
 double cli_bench_peak(int threads);
 
-/* GB/s of a triad x = y + 3 z over three arrays of so many megabytes each, which stay; 12 bytes an element count.
- * 0 when out of memory. */
+/* GB/s of a triad x = y + 3 z over three arrays of so many megabytes each, which stay. They are written first, outside
+ * of the time, by the threads that use them. 12 bytes an element count; that a processor may also read x before it
+ * writes it does not. 0 when out of memory. */
 double cli_bench_bandwidth(int threads, int64_t megabytes);
 
 #endif

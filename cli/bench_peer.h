@@ -17,7 +17,12 @@ enum { CLI_BENCH_PEERS = 4 };
 int cli_bench_peers_of(const cli_bench_kind *kind, const cli_bench_peer **first);
 
 /* Starts it in the first interpreter that can: the environment's TESSERA_PYTHON, or python3 in the path, then
- * /usr/bin/python3. false: it is not installed. */
-bool cli_bench_start_peer(cli_bench_child *child, const cli_bench_peer *peer);
+ * /usr/bin/python3. false: child->failed tells whether it failed, for the reason in child->text, or is not installed.
+ */
+bool cli_bench_start_peer(cli_bench_child *child, const cli_bench_peer *peer, double patience, cli_progress *progress);
+
+/* The environment's TESSERA_PYTHON, if set and not empty, can be started and does a line of Python. CLI_GO_ON,
+ * or an exit code after saying why. */
+int cli_bench_check_python(cli_progress *progress);
 
 #endif

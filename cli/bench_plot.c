@@ -5,7 +5,7 @@
 #include "gnuplot.h"
 
 /* Ours, and four and two peers (bench_peer.c). */
-enum { MOST_SERIES = 7, PLACE_WIDTH = 26 };
+enum { MOST_SERIES = 7, PLACE_WIDTH = 26, LEAST_WIDTH = 520 }; /* the title is as wide */
 static const char *const colors[MOST_SERIES] = {"#D55E00", "#0072B2", "#56B4E9", "#009E73",
                                                 "#999999", "#CC79A7", "#E69F00"};
 
@@ -27,7 +27,7 @@ static int series_of(chart *c, const char *who) {
 static void write_bar(void *context, const cli_bench_row *row) {
     chart *c = context;
     if (row->ours) c->place += c->items++ > 0; /* a gap before each of ours */
-    if (row->missing[0] != '\0' || !(row->time.least > 0)) return;
+    if (row->state != CLI_BENCH_MEASURED) return;
     const int series = series_of(c, row->who);
     fprintf(c->script, "%d %d %.6g %.6g %.6g\n", c->place++, series, row->time.median, row->time.least, row->time.most);
 }
@@ -40,7 +40,7 @@ static void write_tic(void *context, const cli_bench_row *row) {
         fprintf(c->script, "%s'%s%s%s' %d", c->items > 1 ? ", " : "", row->work, told ? "" : ", ",
                 told ? "" : row->what, c->place);
     }
-    if (row->missing[0] == '\0' && row->time.least > 0) c->place++;
+    c->place += row->state == CLI_BENCH_MEASURED;
 }
 
 static void write_plot(const chart *c) {
@@ -67,12 +67,14 @@ bool cli_bench_plot(const cli_bench_table *table, ts_io_error *error) {
     fputs("$bars << EOD\n", c.script);
     cli_bench_each_row(table, write_bar, &c);
     fputs("EOD\n", c.script);
-    cli_gnuplot_begin(c.script, table->options->plot, 160 + PLACE_WIDTH * (c.place + 4), 560);
+    const int width = 160 + PLACE_WIDTH * (c.place + 4);
+    cli_gnuplot_begin(c.script, table->options->plot, width > LEAST_WIDTH ? width : LEAST_WIDTH, 560);
     fputs("set xtics rotate by -35 left (", c.script);
     cli_bench_each_row(table, write_tic, &tics);
     fputs(")\n", c.script);
     write_plot(&c);
-    const bool done = cli_gnuplot_run(c.script, table->options->plot, error);
+    if (c.n_series == 0) snprintf(error->text, sizeof error->text, "plot: nothing was measured");
+    const bool done = c.n_series > 0 && cli_gnuplot_run(c.script, table->options->plot, error);
     fclose(c.script);
     return done;
 }

@@ -87,11 +87,13 @@ static void add_timeline(cli_bench_profile *p, const timeline *line) {
 }
 
 static ts_status run_steps(const cli_bench_options *o, ts_trainer *t, timeline *lines, ts_real *room,
-                           cli_bench_profile *p, ts_error *error) {
+                           cli_progress *progress, cli_bench_profile *p, ts_error *error) {
     ts_train_step report;
+    cli_progress_now(progress, "%s: preparing", p->work);
     if (ts_trainer_step(t, &report, error) != TS_OK) return error->status;
     if (ts_trainer_watch(t, observe, lines, error) != TS_OK) return error->status;
     for (int64_t r = 0; r < o->runs; r++) {
+        cli_progress_now(progress, "%s: run %lld of %lld", p->work, (long long)r + 1, (long long)o->runs);
         const double optimiser = time_optimiser(t, room), began = cli_seconds();
         for (int i = 0; i < p->threads; i++) lines[i].last = began, lines[i].behind = true;
         if (ts_trainer_step(t, &report, error) != TS_OK) return error->status;
@@ -104,48 +106,61 @@ static ts_status run_steps(const cli_bench_options *o, ts_trainer *t, timeline *
 
 /* ---- the works --------------------------------------------------------------------------------------------------- */
 
-static int profile_item(const cli_bench_options *o, const cli_bench_item *item, cli_bench_profile *p) {
-    ts_error error = {.status = TS_OK};
-    ts_trainer *t = item->kind->prepare(o->quick ? item->quick : item->shape, &error);
-    if (t == NULL) return cli_fail(CLI_FAILED, "%s: %s", item->work, error.text);
+static ts_status profile_item(const cli_bench_options *o, const cli_bench_item *item, cli_progress *progress,
+                              cli_bench_profile *p, ts_error *error) {
+    ts_trainer *t = item->kind->prepare(o->quick ? item->quick : item->shape, error);
+    if (t == NULL) return error->status;
     /* With fewer tasks than threads the tasks come one after the other, and the ops take all threads. */
-    *p = (cli_bench_profile){.work = item->work, .threads = ts_max_threads()};
-    if (t->options.batch < p->threads) p->threads = 1;
-    timeline *lines = calloc((size_t)p->threads, sizeof *lines);
+    *p = (cli_bench_profile){.work = item->work, .threads = cli_threads_used()};
+    if (t->options.batch < ts_max_threads()) p->threads = 1;
+    timeline *lines = calloc((size_t)ts_max_threads(), sizeof *lines);
     ts_real *room = malloc(2 * (size_t)ts_params_size(t->model.params) * sizeof *room);
     if (lines == NULL || room == NULL)
-        ts_error_set(&error, TS_ERROR_MEMORY, "out of memory");
+        ts_error_set(error, TS_ERROR_MEMORY, "out of memory");
     else
-        run_steps(o, t, lines, room, p, &error);
+        run_steps(o, t, lines, room, progress, p, error);
     free(room);
     free(lines);
     ts_trainer_free(t);
-    return error.status == TS_OK ? CLI_DONE : cli_fail(CLI_FAILED, "%s: %s", item->work, error.text);
+    return error->status;
 }
 
 static int report(const cli_bench_options *o, const cli_bench_profile *profiles, int count) {
     ts_io_error error;
-    if (o->csv != NULL && !cli_bench_profile_write_csv(o, profiles, count, &error))
-        return cli_fail(CLI_FAILED, "%s", error.text);
-    if (o->markdown != NULL && !cli_bench_profile_write_markdown(o, profiles, count, &error))
-        return cli_fail(CLI_FAILED, "%s", error.text);
+    int status = CLI_DONE;
     if (!o->json)
         cli_bench_profile_print(o, profiles, count);
     else if (!cli_bench_profile_print_json(o, profiles, count))
-        return cli_fail(CLI_FAILED, "bench: out of memory");
-    return cli_flush_stdout();
+        status = cli_fail(CLI_FAILED, "bench: out of memory");
+    if (cli_flush_stdout() != CLI_DONE) status = CLI_FAILED;
+    if (o->csv != NULL && !cli_bench_profile_write_csv(o, profiles, count, &error))
+        status = cli_fail(CLI_FAILED, "%s", error.text);
+    if (o->markdown != NULL && !cli_bench_profile_write_markdown(o, profiles, count, &error))
+        status = cli_fail(CLI_FAILED, "%s", error.text);
+    return status;
 }
 
+/* The works that fail are left out of the report, and told behind it. */
 int cli_bench_profile_run(const cli_bench_options *o) {
     static cli_bench_profile profiles[CLI_BENCH_TRAININGS];
-    int count = 0;
+    ts_error failures[CLI_BENCH_TRAININGS];
+    const char *failed[CLI_BENCH_TRAININGS];
+    int count = 0, failing = 0;
     cli_set_threads(o->threads);
+    cli_progress progress = cli_progress_begin(o->quiet);
     for (int w = 0; w < CLI_BENCH_TRAININGS; w++) {
         const cli_bench_item *item = cli_bench_items;
+        ts_error *error = &failures[failing];
         if (!o->chosen[w]) continue;
         while (strcmp(item->work, cli_bench_works[w]) != 0) item++;
-        const int status = profile_item(o, item, &profiles[count++]);
-        if (status != CLI_DONE) return status;
+        *error = (ts_error){.status = TS_OK};
+        if (profile_item(o, item, &progress, &profiles[count], error) == TS_OK)
+            count++;
+        else
+            failed[failing++] = item->work;
     }
-    return report(o, profiles, count);
+    cli_progress_end(&progress);
+    int status = report(o, profiles, count);
+    for (int i = 0; i < failing; i++) status = cli_fail(CLI_FAILED, "%s: %s", failed[i], failures[i].text);
+    return status;
 }

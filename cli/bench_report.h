@@ -13,8 +13,9 @@ typedef struct cli_bench_row {
     const char *work;
     char what[CLI_BENCH_TEXT];
     bool ours;
-    const char *who;     /* "tessera", or the peer */
-    const char *missing; /* "", or why there are no numbers */
+    const char *who; /* "tessera", or the peer */
+    cli_bench_state state;
+    char reason[CLI_BENCH_REASON]; /* why it failed; else "" */
     cli_bench_summary time;
     double gflops, share, megabytes, multiple;
     double ratio; /* of the time of a peer to ours above it */
@@ -24,13 +25,17 @@ typedef struct cli_bench_row {
 typedef void (*cli_bench_visit)(void *context, const cli_bench_row *row);
 void cli_bench_each_row(const cli_bench_table *table, cli_bench_visit visit, void *context);
 
+/* "not installed", "failed", "measured" */
+const char *cli_bench_state_text(cli_bench_state state);
+
 /* A number with three digits or more, and a share in percent; "" for NAN. */
 enum { CLI_BENCH_NUMBER = 24 };
 const char *cli_bench_number(double value, char text[CLI_BENCH_NUMBER]);
 const char *cli_bench_percent(double share, char text[CLI_BENCH_NUMBER]);
 
 void cli_bench_print_report(const cli_bench_table *table);
-bool cli_bench_print_json(const cli_bench_table *table); /* false when out of memory */
+bool cli_bench_print_json(const cli_bench_table *table);     /* false when out of memory */
+void cli_bench_write_quoted(FILE *stream, const char *text); /* as a cell of CSV */
 bool cli_bench_write_csv(const cli_bench_table *table, ts_io_error *error);
 bool cli_bench_write_markdown(const cli_bench_table *table, ts_io_error *error);
 bool cli_bench_plot(const cli_bench_table *table, ts_io_error *error);

@@ -7,18 +7,30 @@
 #include <time.h>
 
 #include "message.h"
+#include "options.h"
 #include "progress.h"
 
-/* What takes longer than SLOW_MS has FEW_RUNS at most. Before a run the threads of the one before get PAUSE_MS to stop
- * spinning for work. */
-enum { SLOW_MS = 2000, FEW_RUNS = 3, PAUSE_MS = 50 };
-
-const char *cli_bench_state_text(cli_bench_state state) {
-    return state == CLI_BENCH_ABSENT ? "not installed" : state == CLI_BENCH_BROKEN ? "failed" : "";
-}
+/* What is slow has FEW_RUNS at most. Before a run the threads of the one before get PAUSE_MS to stop spinning for work.
+ */
+enum { FEW_RUNS = 3, PAUSE_MS = 50 };
 
 int cli_bench_rounds(const cli_bench_options *o, double milliseconds) {
-    return milliseconds > SLOW_MS && o->runs > FEW_RUNS ? FEW_RUNS : (int)o->runs;
+    return milliseconds > 1e3 * CLI_BENCH_SLOW_SECONDS && o->runs > FEW_RUNS ? FEW_RUNS : (int)o->runs;
+}
+
+/* A work being measured. */
+typedef struct measuring {
+    const cli_bench_options *options;
+    cli_bench_group *g;
+    cli_progress *progress;
+    int place, works; /* from 1; of so many */
+} measuring;
+
+/* Round -1 warms up. */
+static void tell(const measuring *m, const char *who, int round, int rounds) {
+    char run[48] = "preparing";
+    if (round >= 0) snprintf(run, sizeof run, "run %d of %d", round + 1, rounds);
+    cli_progress_now(m->progress, "%s (work %d of %d): %s, %s", m->g->work, m->place, m->works, who, run);
 }
 
 static void rest(const cli_bench_options *o) {
@@ -33,54 +45,68 @@ static bool run_item(cli_bench_result *r, double *milliseconds) {
     return cli_bench_ask(&r->child, cli_bench_line(r->item->kind->name, r->shape, line), milliseconds);
 }
 
-static bool begin_item(const cli_bench_options *o, cli_bench_result *r) {
+/* It is measured unless it fails; and one that has failed holds no memory that others may need. */
+static void judge_item(cli_bench_result *r, bool done) {
+    r->state = done ? CLI_BENCH_MEASURED : CLI_BENCH_BROKEN;
+    if (!done) cli_bench_stop(&r->child);
+}
+
+static void begin_item(const measuring *m, cli_bench_result *r) {
     double warm = 0;
-    const bool done = cli_bench_start_self(&r->child, o->threads) && cli_bench_ask(&r->child, "memory", &r->before) &&
-                      run_item(r, &warm);
-    r->rounds = cli_bench_rounds(o, warm);
+    tell(m, "tessera", -1, 0);
     for (int i = 0; i < CLI_BENCH_SAMPLES; i++) r->ms[i] = r->share[i] = NAN;
-    return done;
+    judge_item(r, cli_bench_start_self(&r->child, m->options->threads, m->progress) &&
+                      cli_bench_ask(&r->child, "memory", &r->before) && run_item(r, &warm));
+    r->rounds = cli_bench_rounds(m->options, warm);
 }
 
 /* One run, between two looks at the peak. */
 static bool measure_item(const cli_bench_options *o, cli_bench_result *r, int sample) {
-    double before, after;
+    double before, after, ms;
     rest(o);
-    if (!cli_bench_ask(&r->child, "peak 0", &before) || !run_item(r, &r->ms[sample]) ||
+    if (!cli_bench_ask(&r->child, "peak 0", &before) || !run_item(r, &ms) ||
         !cli_bench_ask(&r->child, "peak 0", &after))
         return false;
-    const double gflops = cli_bench_flops(r->item->kind, r->shape) * 1e-6 / r->ms[sample];
-    r->share[sample] = gflops / ((before + after) / 2);
+    r->ms[sample] = ms;
+    r->share[sample] = cli_bench_flops(r->item->kind, r->shape) * 1e-6 / ms / ((before + after) / 2);
     return true;
 }
 
-static bool end_item(cli_bench_result *r) {
+static void end_item(cli_bench_result *r) {
     const double flops = cli_bench_flops(r->item->kind, r->shape);
     const double data = cli_bench_data_bytes(r->item->kind, r->shape);
-    if (!cli_bench_ask(&r->child, "memory", &r->peak)) return false;
+    if (r->state != CLI_BENCH_MEASURED) return;
+    judge_item(r, cli_bench_ask(&r->child, "memory", &r->peak));
     cli_bench_stop(&r->child);
     r->time = cli_bench_summarise(r->ms, CLI_BENCH_SAMPLES);
     r->gflops = flops > 0 ? flops * 1e-6 / r->time.median : NAN;
     r->peak_share = flops > 0 ? cli_bench_summarise(r->share, CLI_BENCH_SAMPLES).median : NAN;
     r->multiple = data > 0 ? (r->peak - r->before) * 0x1p20 / data : NAN;
-    return true;
 }
 
 /* ---- theirs ------------------------------------------------------------------------------------------------------ */
 
-static bool run_rival(const cli_bench_group *g, cli_bench_rival *v, double *milliseconds) {
+static bool run_rival(const measuring *m, cli_bench_rival *v, double *milliseconds) {
     char line[CLI_BENCH_LINE];
-    return cli_bench_ask(&v->child, cli_bench_line(v->peer->work, g->result[0].shape, line), milliseconds);
+    return cli_bench_ask(&v->child, cli_bench_line(v->peer->work, m->g->result[0].shape, line), milliseconds);
 }
 
-static bool begin_rival(const cli_bench_options *o, const cli_bench_group *g, cli_bench_rival *v) {
+static bool measure_rival(const measuring *m, cli_bench_rival *v, int round) {
+    tell(m, v->peer->name, round, v->rounds);
+    rest(m->options);
+    return run_rival(m, v, &v->ms[round]);
+}
+
+static bool begin_rival(const measuring *m, cli_bench_rival *v) {
     double warm = 0;
+    tell(m, v->peer->name, -1, 0);
     for (int r = 0; r < CLI_BENCH_MOST_RUNS; r++) v->ms[r] = NAN;
-    if (!cli_bench_start_peer(&v->child, v->peer)) return false;
-    v->state = CLI_BENCH_BROKEN; /* until it is measured */
+    const bool started = cli_bench_start_peer(&v->child, v->peer, (double)m->options->patience, m->progress);
+    v->state = started || v->child.failed ? CLI_BENCH_BROKEN : CLI_BENCH_ABSENT; /* until it is measured */
+    if (!started) return false;
     memcpy(v->version, v->child.text, sizeof v->version);
-    if (!cli_bench_ask(&v->child, "memory", &v->before) || !run_rival(g, v, &warm)) return false;
-    v->rounds = cli_bench_rounds(o, warm);
+    if (!cli_bench_ask(&v->child, "memory", &v->before) || !run_rival(m, v, &warm)) return false;
+    v->rounds = cli_bench_rounds(m->options, warm);
     return true;
 }
 
@@ -88,6 +114,7 @@ static bool begin_rival(const cli_bench_options *o, const cli_bench_group *g, cl
 static void end_rival(const cli_bench_group *g, cli_bench_rival *v, int first) {
     double ratio[CLI_BENCH_MOST_RUNS];
     const double data = cli_bench_data_bytes(g->result[0].item->kind, g->result[0].shape);
+    v->state = CLI_BENCH_MEASURED;
     v->time = cli_bench_summarise(v->ms, CLI_BENCH_MOST_RUNS);
     v->multiple = data > 0 ? (v->peak - v->before) * 0x1p20 / data : NAN;
     for (int i = 0; i < g->results; i++) {
@@ -98,54 +125,43 @@ static void end_rival(const cli_bench_group *g, cli_bench_rival *v, int first) {
 
 /* ---- a session --------------------------------------------------------------------------------------------------- */
 
-static bool measure_items(const cli_bench_options *o, cli_bench_group *g, int session, int round) {
+static void measure_items(const measuring *m, int session, int round) {
+    const cli_bench_group *g = m->g;
     for (int i = 0; i < g->results; i++) {
-        cli_bench_result *r = &g->result[round % 2 == 0 ? i : g->results - 1 - i];
-        if (round < r->rounds && !measure_item(o, r, session * (int)o->runs + round)) return false;
+        cli_bench_result *r = &m->g->result[round % 2 == 0 ? i : g->results - 1 - i];
+        char text[CLI_BENCH_TEXT];
+        if (r->state != CLI_BENCH_MEASURED || round >= r->rounds) continue;
+        tell(m, cli_bench_what(r->item, r->shape, text), round, r->rounds);
+        judge_item(r, measure_item(m->options, r, session * (int)m->options->runs + round));
     }
-    return true;
 }
 
-/* Rounds of ours, and of the rival's while it does not fail; NULL: none. false when one of ours fails. */
-static bool run_session(const cli_bench_options *o, cli_bench_group *g, cli_bench_rival *v, int session) {
+/* Rounds of ours, and of the rival's while it does not fail; NULL: none. */
+static void run_session(const measuring *m, cli_bench_rival *v, int session) {
     bool going = v != NULL;
-    for (int round = 0; round < (int)o->runs; round++) {
+    for (int round = 0; round < (int)m->options->runs; round++) {
         const bool asked = going && round < v->rounds, theirs_first = round % 2 == 1;
-        if (asked && theirs_first) {
-            rest(o);
-            going = run_rival(g, v, &v->ms[round]);
-        }
-        if (!measure_items(o, g, session, round)) return false;
-        if (asked && !theirs_first) {
-            rest(o);
-            going = run_rival(g, v, &v->ms[round]);
-        }
+        if (asked && theirs_first) going = measure_rival(m, v, round);
+        measure_items(m, session, round);
+        if (asked && !theirs_first) going = measure_rival(m, v, round);
     }
-    if (going && cli_bench_ask(&v->child, "memory", &v->peak)) {
-        v->state = CLI_BENCH_MEASURED;
-        end_rival(g, v, session * (int)o->runs);
-    }
-    return true;
+    if (going && cli_bench_ask(&v->child, "memory", &v->peak)) end_rival(m->g, v, session * (int)m->options->runs);
 }
 
-static int run_group(const cli_bench_options *o, cli_bench_group *g) {
-    bool done = true, measured = false;
-    for (int i = 0; done && i < g->results; i++) done = begin_item(o, &g->result[i]);
-    for (int p = 0; done && p < g->rivals; p++) {
+static void run_group(const measuring *m) {
+    cli_bench_group *g = m->g;
+    bool measured = false;
+    for (int i = 0; i < g->results; i++) begin_item(m, &g->result[i]);
+    for (int p = 0; p < g->rivals; p++) {
         cli_bench_rival *v = &g->rival[p];
-        if (begin_rival(o, g, v)) {
-            done = run_session(o, g, v, p);
+        if (begin_rival(m, v)) {
+            run_session(m, v, p);
             measured = true;
         }
         cli_bench_stop(&v->child);
     }
-    if (!measured) done = done && run_session(o, g, NULL, 0);
-    for (int i = 0; done && i < g->results; i++) done = end_item(&g->result[i]);
-    if (done) return CLI_DONE;
-    const char *reason = "";
-    for (int i = g->results - 1; i >= 0; i--)
-        if (g->result[i].child.failed) reason = g->result[i].child.text;
-    return cli_fail(CLI_FAILED, "%s: %s", g->work, reason);
+    if (!measured) run_session(m, NULL, 0);
+    for (int i = 0; i < g->results; i++) end_item(&g->result[i]);
 }
 
 /* ---- the table --------------------------------------------------------------------------------------------------- */
@@ -172,16 +188,33 @@ static bool make_groups(cli_bench_table *t) {
 
 int cli_bench_run(const cli_bench_options *options, cli_bench_table *table) {
     *table = (cli_bench_table){.options = options};
-    int status = cli_bench_know_machine(options, &table->machine);
-    if (status != CLI_DONE) return status;
     if (!make_groups(table)) return cli_fail(CLI_FAILED, "bench: out of memory");
     cli_progress progress = cli_progress_begin(options->quiet);
-    for (int g = 0; status == CLI_DONE && g < table->groups; g++) {
-        status = run_group(options, &table->group[g]);
-        cli_progress_item(&progress, "works", table->groups, (g + 1) / (double)table->groups);
-    }
+    bool rivals = false;
+    for (int g = 0; g < table->groups; g++) rivals = rivals || table->group[g].rivals > 0;
+    const int status = rivals ? cli_bench_check_python(&progress) : CLI_GO_ON;
+    if (status != CLI_GO_ON) return status;
+    cli_bench_know_machine(options, &progress, &table->machine);
+    for (int g = 0; g < table->groups; g++)
+        run_group(&(measuring){options, &table->group[g], &progress, g + 1, table->groups});
     cli_progress_end(&progress);
-    return status;
+    return CLI_DONE;
+}
+
+int cli_bench_judge(const cli_bench_table *table) {
+    const cli_bench_result *first = NULL;
+    int failed = 0;
+    for (int g = 0; g < table->groups; g++)
+        for (int i = 0; i < table->group[g].results; i++) {
+            const cli_bench_result *r = &table->group[g].result[i];
+            if (r->state == CLI_BENCH_MEASURED) continue;
+            if (failed++ == 0) first = r;
+        }
+    if (first == NULL) return CLI_DONE;
+    char what[CLI_BENCH_TEXT], more[32] = "";
+    if (failed > 1) snprintf(more, sizeof more, " (and %d more failed)", failed - 1);
+    return cli_fail(CLI_FAILED, "%s, %s: %s%s", first->item->work, cli_bench_what(first->item, first->shape, what),
+                    first->child.text, more);
 }
 
 void cli_bench_free(cli_bench_table *table) {

@@ -10,12 +10,19 @@
 #include "bench_peer.h"
 #include "bench_statistics.h"
 
+/* What takes longer than so many seconds to warm up has fewer runs. */
+enum { CLI_BENCH_SLOW_SECONDS = 2 };
+
 enum { CLI_BENCH_ITEMS = 4, CLI_BENCH_SAMPLES = CLI_BENCH_PEERS * CLI_BENCH_MOST_RUNS };
+
+/* Broken ones failed: child.text says why. */
+typedef enum cli_bench_state { CLI_BENCH_ABSENT, CLI_BENCH_BROKEN, CLI_BENCH_MEASURED } cli_bench_state;
 
 /* One of ours. Samples stand at session * runs + round; NAN: not measured. */
 typedef struct cli_bench_result {
     const cli_bench_item *item;
     const int64_t *shape;
+    cli_bench_state state;
     cli_bench_child child;
     int rounds; /* of a session that it takes part in */
     double ms[CLI_BENCH_SAMPLES], share[CLI_BENCH_SAMPLES];
@@ -24,8 +31,6 @@ typedef struct cli_bench_result {
     double gflops, peak_share; /* NAN where useful work is not defined */
     double multiple;           /* of the data, of the megabytes that came; NAN where there are none */
 } cli_bench_result;
-
-typedef enum cli_bench_state { CLI_BENCH_ABSENT, CLI_BENCH_BROKEN, CLI_BENCH_MEASURED } cli_bench_state;
 
 /* One of theirs. */
 typedef struct cli_bench_rival {
@@ -55,14 +60,14 @@ typedef struct cli_bench_table {
     cli_bench_group *group; /* of the works chosen, in order */
 } cli_bench_table;
 
-/* CLI_DONE, or an exit code after saying why; free it in either case. */
+/* CLI_DONE, or an exit code after saying why; free it in either case. A work that fails is a row that says so, and the
+ * others go on. */
 int cli_bench_run(const cli_bench_options *options, cli_bench_table *table);
+/* CLI_DONE, or CLI_FAILED after saying which one of ours failed. */
+int cli_bench_judge(const cli_bench_table *table);
 void cli_bench_free(cli_bench_table *table);
 
 /* How many runs are made of something whose first one took so long. */
 int cli_bench_rounds(const cli_bench_options *options, double milliseconds);
-
-/* "", or what the column of times says instead of one: "not installed", "failed". */
-const char *cli_bench_state_text(cli_bench_state state);
 
 #endif

@@ -4,6 +4,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
+#include <unistd.h>
 
 #include "bench_child.h"
 #include "bench_run.h"
@@ -62,7 +64,19 @@ const cli_bench_axis *cli_bench_axis_of(int axis) {
 
 /* ---- measuring --------------------------------------------------------------------------------------------------- */
 
-/* Megabytes that programs may still take; infinite where that is not told. */
+/* Megabytes of address space that a process may take beyond those that this one has, which is as large as they begin.
+ */
+static double allowed_megabytes(void) {
+    struct rlimit limit;
+    double pages = 0;
+    if (getrlimit(RLIMIT_AS, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) return INFINITY;
+    FILE *file = fopen("/proc/self/statm", "r");
+    if (file != NULL && fscanf(file, "%lf", &pages) != 1) pages = 0;
+    if (file != NULL) fclose(file);
+    return fmax(0, (double)limit.rlim_cur - pages * (double)sysconf(_SC_PAGESIZE)) * 0x1p-20;
+}
+
+/* Megabytes that a process may still take; infinite where that is not told. */
 static double free_megabytes(void) {
     char line[256];
     double kilobytes = INFINITY;
@@ -70,11 +84,12 @@ static double free_megabytes(void) {
     while (file != NULL && fgets(line, sizeof line, file) != NULL)
         if (strncmp(line, "MemAvailable:", 13) == 0) kilobytes = strtod(line + 13, NULL);
     if (file != NULL) fclose(file);
-    return kilobytes / 1024;
+    return fmin(kilobytes / 1024, allowed_megabytes());
 }
 
 /* Point number `at`, in a process of its own. */
-static bool measure(const cli_bench_options *o, cli_bench_curve *c, int at, cli_bench_child *child) {
+static bool measure(const cli_bench_options *o, cli_bench_curve *c, int at, cli_progress *progress,
+                    cli_bench_child *child) {
     const cli_bench_axis *axis = &axes[c->axis];
     const bool threads = axis->place == CLI_BENCH_SHAPE;
     double samples[CLI_BENCH_MOST_RUNS], before = 0, warm = 0;
@@ -83,7 +98,7 @@ static bool measure(const cli_bench_options *o, cli_bench_curve *c, int at, cli_
     memcpy(shape, axis->shape[o->quick], sizeof shape);
     if (!threads) shape[axis->place] = (int64_t)c->x[at];
     cli_bench_line(axis->kind->name, shape, line);
-    bool done = cli_bench_start_self(child, threads ? (int64_t)c->x[at] : o->threads);
+    bool done = cli_bench_start_self(child, threads ? (int64_t)c->x[at] : o->threads, progress);
     done = done && cli_bench_ask(child, "memory", &before) && cli_bench_ask(child, line, &warm);
     const int rounds = cli_bench_rounds(o, warm);
     for (int r = 0; done && r < rounds; r++) done = cli_bench_ask(child, line, &samples[r]);
@@ -115,32 +130,48 @@ static int list_values(const cli_bench_options *o, const cli_bench_machine *m, c
     return count;
 }
 
-static int run_curve(const cli_bench_options *o, const cli_bench_machine *m, cli_bench_curve *c,
-                     cli_progress *progress) {
+static void run_curve(const cli_bench_options *o, const cli_bench_machine *m, cli_bench_curve *c,
+                      cli_progress *progress) {
     const int values = list_values(o, m, c);
-    for (; c->points < values && !would_be_too_much(c, c->points); c->points++) {
+    while (c->points < values && c->reason[0] == '\0') {
         cli_bench_child child;
-        if (!measure(o, c, c->points, &child))
-            return cli_fail(CLI_FAILED, "%s at %.0f: %s", cli_bench_axes[c->axis], c->x[c->points], child.text);
-        cli_progress_line(progress, (c->points + 1.0) / values, "%s, %s = %.0f", cli_bench_axes[c->axis],
-                          axes[c->axis].number, c->x[c->points]);
+        if (would_be_too_much(c, c->points)) {
+            snprintf(c->reason, sizeof c->reason, "would need more than half of the free memory");
+            break;
+        }
+        cli_progress_now(progress, "%s, %s = %.0f (%d of %d)", cli_bench_axes[c->axis], axes[c->axis].number,
+                         c->x[c->points], c->points + 1, values);
+        if (measure(o, c, c->points, progress, &child)) {
+            c->points++;
+            continue;
+        }
+        c->failed = !child.no_memory;
+        memcpy(c->reason, child.text, sizeof c->reason);
     }
     c->skipped = values - c->points;
     c->time_exponent = cli_bench_exponent(c->x, c->ms, c->points);
     c->memory_exponent = cli_bench_exponent(c->x, c->added, c->points);
-    return CLI_DONE;
 }
 
-int cli_bench_scale(const cli_bench_options *options, cli_bench_scaling *scaling) {
+void cli_bench_scale(const cli_bench_options *options, cli_bench_scaling *scaling) {
     *scaling = (cli_bench_scaling){.options = options};
-    int status = cli_bench_know_machine(options, &scaling->machine);
     cli_progress progress = cli_progress_begin(options->quiet);
-    for (int a = 0; status == CLI_DONE && a < CLI_BENCH_AXES; a++) {
+    cli_bench_know_machine(options, &progress, &scaling->machine);
+    for (int a = 0; a < CLI_BENCH_AXES; a++) {
         if (!options->chosen[a]) continue;
         cli_bench_curve *curve = &scaling->curve[scaling->curves++];
         curve->axis = a;
-        status = run_curve(options, &scaling->machine, curve, &progress);
+        run_curve(options, &scaling->machine, curve, &progress);
     }
     cli_progress_end(&progress);
+}
+
+int cli_bench_scaling_judge(const cli_bench_scaling *s) {
+    int status = CLI_DONE;
+    for (int i = 0; status == CLI_DONE && i < s->curves; i++) {
+        const cli_bench_curve *c = &s->curve[i];
+        if (c->failed)
+            status = cli_fail(CLI_FAILED, "%s at %.0f: %s", cli_bench_axes[c->axis], c->x[c->points], c->reason);
+    }
     return status;
 }

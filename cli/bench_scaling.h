@@ -5,6 +5,7 @@
 #include <stdbool.h>
 
 #include "../io/io_error.h"
+#include "bench_child.h"
 #include "bench_machine.h"
 #include "bench_statistics.h"
 #include "bench_work.h"
@@ -23,9 +24,12 @@ typedef struct cli_bench_axis {
 } cli_bench_axis;
 const cli_bench_axis *cli_bench_axis_of(int axis);
 
-/* The measurements along an axis. Points that would need more than half of the memory that is free are skipped. */
+/* The measurements along an axis. It ends before a point that would need more than half of the memory that is free,
+ * that does not get the memory it asks for, or that fails: `reason` says why, "" when all were measured. */
 typedef struct cli_bench_curve {
     int axis, points, skipped; /* the skipped ones are the last */
+    bool failed;               /* the first of them, not for lack of memory */
+    char reason[CLI_BENCH_REASON];
     double x[CLI_BENCH_POINTS];
     cli_bench_summary time[CLI_BENCH_POINTS];
     double ms[CLI_BENCH_POINTS];    /* medians */
@@ -41,8 +45,10 @@ typedef struct cli_bench_scaling {
     cli_bench_curve curve[CLI_BENCH_AXES];
 } cli_bench_scaling;
 
-/* CLI_DONE, or an exit code after saying why. */
-int cli_bench_scale(const cli_bench_options *options, cli_bench_scaling *scaling);
+void cli_bench_scale(const cli_bench_options *options, cli_bench_scaling *scaling);
+
+/* CLI_DONE, or CLI_FAILED after saying what failed. */
+int cli_bench_scaling_judge(const cli_bench_scaling *scaling);
 
 void cli_bench_scaling_print(const cli_bench_scaling *scaling);
 bool cli_bench_scaling_print_json(const cli_bench_scaling *scaling); /* false when out of memory */

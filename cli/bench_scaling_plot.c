@@ -53,7 +53,13 @@ static void write_panel(FILE *script, const cli_bench_scaling *s, int at) {
 }
 
 bool cli_bench_scaling_plot(const cli_bench_scaling *s, ts_io_error *error) {
-    const int columns = s->curves < COLUMNS ? s->curves : COLUMNS, rows = (s->curves + columns - 1) / columns;
+    int panels = 0;
+    for (int i = 0; i < s->curves; i++) panels += s->curve[i].points > 0;
+    if (panels == 0) {
+        snprintf(error->text, sizeof error->text, "plot: nothing was measured");
+        return false;
+    }
+    const int columns = panels < COLUMNS ? panels : COLUMNS, rows = (panels + columns - 1) / columns;
     const double width = 60 + PANEL_WIDTH * columns, height = TOP + 10 + PANEL_HEIGHT * rows;
     FILE *script = tmpfile();
     if (script == NULL) {
@@ -64,12 +70,14 @@ bool cli_bench_scaling_plot(const cli_bench_scaling *s, ts_io_error *error) {
     fputs("set border 11\nset logscale xyy2\nset format y '%g'\nset format y2 '%g'\n"
           "set y2tics out nomirror scale 0.5 textcolor rgb '#444444' font ',11'\n",
           script);
-    for (int i = 0; i < s->curves; i++) write_block(script, &s->curve[i], i);
+    for (int i = 0; i < s->curves; i++)
+        if (s->curve[i].points > 0) write_block(script, &s->curve[i], i);
     fprintf(script, "set multiplot layout %d,%d margins %.4f,%.4f,%.4f,%.4f spacing %.4f,%.4f\n", rows, columns,
             62 / width, 1 - 62 / width, 54 / height, 1 - TOP / height, 130 / width, 116 / height);
     fprintf(script, "set key at screen 0.5, %.4f center horizontal samplen 3 textcolor rgb '#222222'\n",
             1 - 24 / height);
-    for (int i = 0; i < s->curves; i++) write_panel(script, s, i);
+    for (int i = 0; i < s->curves; i++)
+        if (s->curve[i].points > 0) write_panel(script, s, i);
     fputs("unset multiplot\n", script);
     const bool done = cli_gnuplot_run(script, s->options->plot, error);
     fclose(script);

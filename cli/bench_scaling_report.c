@@ -18,10 +18,12 @@ static void write_exponents(FILE *stream, const cli_bench_curve *c) {
         fprintf(stream, "time as %s^%.2f, memory as %s^%.2f", number, c->time_exponent, number, c->memory_exponent);
 }
 
+/* "skipped: 3000000 (out of memory), 10000000" */
 static void write_skipped(FILE *stream, const cli_bench_curve *c) {
-    for (int i = 0; i < c->skipped; i++)
-        fprintf(stream, "%s%.0f", i == 0 ? "skipped, for they need more than half of the free memory: " : ", ",
-                c->x[c->points + i]);
+    const double *left_out = c->x + c->points;
+    if (c->skipped > 0) fprintf(stream, "%s: %.0f (%s)", c->failed ? "failed" : "skipped", left_out[0], c->reason);
+    for (int i = 1; i < c->skipped; i++)
+        fprintf(stream, "%s%.0f", i == 1 && c->failed ? "; not tried: " : ", ", left_out[i]);
 }
 
 static void print_curve(const cli_bench_scaling *s, const cli_bench_curve *c) {
@@ -59,9 +61,10 @@ static json_t *curve_json(const cli_bench_scaling *s, const cli_bench_curve *c) 
                                                 "runs", c->time[i].count, "peak_megabytes", c->peak[i],
                                                 "added_megabytes", c->added[i]));
     for (int i = 0; i < c->skipped; i++) json_array_append_new(skipped, json_real(c->x[c->points + i]));
-    return json_pack("{s:s, s:s, s:s, s:o, s:o, s:o, s:o}", "axis", cli_bench_axes[c->axis], "varies", axis->number,
-                     "fixed", axis->fixed[s->options->quick], "points", points, "skipped", skipped, "time_exponent",
-                     cli_bench_real(c->time_exponent), "memory_exponent", cli_bench_real(c->memory_exponent));
+    return json_pack("{s:s, s:s, s:s, s:o, s:o, s:b, s:s, s:o, s:o}", "axis", cli_bench_axes[c->axis], "varies",
+                     axis->number, "fixed", axis->fixed[s->options->quick], "points", points, "skipped", skipped,
+                     "failed", c->failed, "reason", c->reason, "time_exponent", cli_bench_real(c->time_exponent),
+                     "memory_exponent", cli_bench_real(c->memory_exponent));
 }
 
 bool cli_bench_scaling_print_json(const cli_bench_scaling *s) {
@@ -76,7 +79,7 @@ bool cli_bench_scaling_print_json(const cli_bench_scaling *s) {
 bool cli_bench_scaling_write_csv(const cli_bench_scaling *s, ts_io_error *error) {
     ts_output_file file;
     if (!ts_output_open(s->options->csv, &file, error)) return false;
-    fputs("axis,varies,x,state,runs,median_ms,least_ms,most_ms,peak_megabytes,added_megabytes\n", file.stream);
+    fputs("axis,varies,x,state,runs,median_ms,least_ms,most_ms,peak_megabytes,added_megabytes,reason\n", file.stream);
     for (int i = 0; i < s->curves; i++) {
         const cli_bench_curve *c = &s->curve[i];
         const char *axis = cli_bench_axes[c->axis], *number = cli_bench_axis_of(c->axis)->number;
@@ -85,10 +88,14 @@ bool cli_bench_scaling_write_csv(const cli_bench_scaling *s, ts_io_error *error)
             char text[CLI_NUMBER_TEXT];
             fprintf(file.stream, "%s,%s,%.0f,measured,%d", axis, number, c->x[p], c->time[p].count);
             for (int v = 0; v < 5; v++) fprintf(file.stream, ",%s", cli_number_text(values[v], text));
+            fputs(",\n", file.stream);
+        }
+        for (int p = 0; p < c->skipped; p++) {
+            fprintf(file.stream, "%s,%s,%.0f,%s,0,,,,,,", axis, number, c->x[c->points + p],
+                    c->failed && p == 0 ? "failed" : "skipped");
+            if (p == 0) cli_bench_write_quoted(file.stream, c->reason);
             fputc('\n', file.stream);
         }
-        for (int p = 0; p < c->skipped; p++)
-            fprintf(file.stream, "%s,%s,%.0f,skipped,0,,,,,\n", axis, number, c->x[c->points + p]);
     }
     return ts_output_commit(&file, error);
 }

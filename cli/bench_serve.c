@@ -58,11 +58,14 @@ static ts_status answer(server *s, const char *line, double *number, ts_error *e
         *number = cli_bench_peak(a[0] > 0 ? (int)a[0] : ts_max_threads());
     else if (sscanf(line, "bandwidth %lld %lld", &a[0], &a[1]) == 2)
         *number = cli_bench_bandwidth(a[0] > 0 ? (int)a[0] : ts_max_threads(), a[1]);
+    else if (strcmp(line, "threads\n") == 0)
+        *number = cli_threads_used();
     else if (strcmp(line, "memory\n") == 0)
         *number = peak_megabytes();
     else
         return ts_error_set(error, TS_ERROR_VALUE, "what is asked?");
-    return TS_OK;
+    if (*number > 0) return TS_OK;
+    return ts_error_set(error, TS_ERROR_MEMORY, "out of memory for arrays of %lld megabytes", a[1]);
 }
 
 int cli_bench_serve(int n_words, char *const *words) {
@@ -76,7 +79,7 @@ int cli_bench_serve(int n_words, char *const *words) {
         if (answer(&s, line, &number, &error) == TS_OK)
             printf("%.9g\n", number);
         else
-            printf("error %s\n", error.text);
+            printf("%s %s\n", error.status == TS_ERROR_MEMORY ? "memory" : "error", error.text);
     }
     forget(&s);
     return CLI_DONE;

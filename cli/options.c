@@ -32,6 +32,8 @@ int cli_read_words(const char *option, const char *text, const char *const *name
         const size_t length = strcspn(at, ",");
         const int place = place_of(at, length, names, count);
         bool is_new = true;
+        if (place < 0 && strcspn(at, " \t") < length)
+            return cli_fail(CLI_WRONG_USE, "--%s: '%.40s': commas without blanks between names", option, text);
         if (place < 0) {
             char all[256] = "";
             for (int i = 0; i < count; i++)

@@ -60,6 +60,21 @@ void cli_progress_line(cli_progress *progress, double share, const char *format,
     fflush(stderr);
 }
 
+void cli_progress_tick(cli_progress *progress) {
+    const double now = cli_seconds();
+    if (progress->now[0] == '\0' || !due(progress, now)) return;
+    fprintf(stderr, "\r\033[K%s, %.0f s so far", progress->now, now - progress->began);
+    fflush(stderr);
+}
+
+void cli_progress_now(cli_progress *progress, const char *format, ...) {
+    va_list values;
+    va_start(values, format);
+    vsnprintf(progress->now, sizeof progress->now, format, values);
+    va_end(values);
+    cli_progress_tick(progress);
+}
+
 void cli_progress_end(cli_progress *progress) {
     if (progress->on && progress->shown > 0) fputs("\r\033[K", stderr);
     progress->on = false;

@@ -11,6 +11,7 @@ typedef struct cli_progress {
     bool on;
     double began, shown; /* seconds */
     int64_t done;        /* steps, over all restarts; or items */
+    char now[128];       /* what is being done */
 } cli_progress;
 
 double cli_seconds(void); /* of a clock that never goes back */
@@ -26,6 +27,11 @@ void cli_progress_item(cli_progress *progress, const char *what, int64_t total, 
 
 /* A line of the caller's own, and the time left: `share` in (0,1] of the work since the beginning is done. */
 void cli_progress_line(cli_progress *progress, double share, const char *format, ...) TS_PRINTF(3, 4);
+
+/* What is being done from here on; shown with the time since the beginning, and again by each tick. For what takes long
+ * and cannot say how long. */
+void cli_progress_now(cli_progress *progress, const char *format, ...) TS_PRINTF(2, 3);
+void cli_progress_tick(cli_progress *progress);
 
 /* Clears the line. */
 void cli_progress_end(cli_progress *progress);

@@ -35,6 +35,28 @@ void cli_wait_asleep(char **words) {
 #endif
 }
 
+int cli_threads_used(void) {
+    int threads = 1;
+#pragma omp parallel
+    {
+#pragma omp single
+        {
+#ifdef _OPENMP
+            threads = omp_get_num_threads();
+#endif
+        }
+    }
+    return threads;
+}
+
+int cli_processors(void) {
+#ifdef _OPENMP
+    return omp_get_num_procs();
+#else
+    return 1;
+#endif
+}
+
 int cli_threads(void) {
 #ifdef _OPENMP
     return omp_get_max_threads();

@@ -48,6 +48,8 @@ START_TEST(the_table_as_json) {
         ck_assert_double_ge(number(row, "most_ms"), number(row, "median_ms"));
         ck_assert_double_gt(number(row, "peak_megabytes"), 0);
         ck_assert_int_eq(whole(row, "runs"), 1);
+        ck_assert_str_eq(text_of(row, "state"), "measured");
+        ck_assert_str_eq(text_of(row, "reason"), "");
         ck_assert_uint_eq(json_array_size(json_object_get(row, "peers")), 0);
         ck_assert(json_is_null(json_object_get(row, "gflops")) == clusters);
         ck_assert(json_is_null(json_object_get(row, "share_of_peak")) == clusters);
@@ -71,7 +73,8 @@ START_TEST(the_table_as_files) {
     ck_assert_ptr_nonnull(strstr(csv, "\ncluster-100,\"plain Lloyd\",\"tessera\",measured,1,"));
     ck_assert_ptr_nonnull(strstr(csv, "\nlong,\"n = 256\",\"tessera\",measured,1,"));
     ck_assert_ptr_nonnull(strstr(markdown, "\n* peak of multiply-adds "));
-    ck_assert_ptr_nonnull(strstr(markdown, "\n| train-512 | training step | **"));
+    ck_assert_ptr_nonnull(strstr(markdown, "\n| train-512 | training step | 1 | **"));
+    ck_assert_ptr_nonnull(strstr(out, "\ntrain-512       training step                      1 "));
     free(csv);
     free(markdown);
 }
@@ -97,6 +100,10 @@ START_TEST(wrong_command_lines) {
         {"--scaling --only long", "--only: 'long' is none of train-n, train-d,"},
         {"--profile --scaling", "--profile and --scaling: one of them"},
         {"--profile --plot p.svg", "--plot: a profile has no picture"},
+        {"--profile --peers auto", "--peers: only the table has peers"},
+        {"--scaling --peers auto", "--peers: only the table has peers"},
+        {"--scaling --patience 5", "--patience: only the table has peers"},
+        {"--only 'train-512, train-128'", "--only: 'train-512, train-128': commas without blanks"},
         {"--peers some", "--peers: 'some' is none of auto|none"},
         {"--runs 0", "--runs: 0 is not between 1 and 101"},
         {"--plot p.gif", "--plot: p.gif: the name must end in"},
@@ -114,6 +121,7 @@ END_TEST
 START_TEST(pictures) {
     if (system("command -v gnuplot >/dev/null 2>&1") != 0) return;
     bench("--plot table.svg");
+    bench("--only cluster-10 --plot narrow.svg");
     bench("--scaling --only train-n,cluster-plain --plot scaling.svg");
     char *table = read_file("table.svg", NULL), *scaling = read_file("scaling.svg", NULL);
     ck_assert_ptr_nonnull(strstr(table, "</svg>"));
@@ -122,15 +130,125 @@ START_TEST(pictures) {
     ck_assert_ptr_nonnull(strstr(scaling, "cluster-plain: d = 4, k = 3"));
     free(table);
     free(scaling);
+    /* A chart of two bars has room for its title all the same. */
+    char *narrow = read_file("narrow.svg", NULL);
+    const char *width = strstr(narrow, "width=\"");
+    ck_assert_ptr_nonnull(width);
+    ck_assert_int_ge(strtol(width + 7, NULL, 10), 500);
+    free(narrow);
+}
+END_TEST
+
+/* ---- what does not fit, or breaks -------------------------------------------------------------------------------- */
+
+/* One line on standard error, beside a report. */
+static void expect_message(const char *message) {
+    ck_assert_msg(strncmp(err, "tessera: ", 9) == 0 && strstr(err, message) != NULL, "%s", err);
+    ck_assert_int_eq(count_lines(err), 1);
+}
+
+/* Does the program run with so little address space? Not when its memory is watched by a sanitiser. */
+static bool runs_in(int kilobytes) {
+    char command[128];
+    snprintf(command, sizeof command, "ulimit -v %d; \"$TESSERA\" --version >/dev/null 2>&1", kilobytes);
+    return system(command) == 0;
+}
+
+/* With less address space than a work needs: that work's row says so, the others are measured, all is written. */
+START_TEST(works_that_fail) {
+    if (!runs_in(120000)) return;
+    ck_assert_int_eq(shell("ulimit -v 120000; \"$TESSERA\" bench --only train-128,cluster-10 --runs 1 --peers none "
+                           "--threads 1 --csv f.csv --markdown f.md >out.txt 2>err.txt"),
+                     1);
+    char *csv = read_file("f.csv", NULL), *markdown = read_file("f.md", NULL);
+    ck_assert_ptr_nonnull(strstr(csv, "\ntrain-128,\"training step\",\"tessera\",measured,1,"));
+    ck_assert_ptr_nonnull(strstr(csv, "\ncluster-10,\"plain Lloyd\",\"tessera\",failed,0,,,,,,,,,\"out of memory"));
+    ck_assert_ptr_nonnull(strstr(markdown, "\n| cluster-10 | plain Lloyd | | failed: out of memory"));
+    ck_assert_ptr_nonnull(strstr(markdown, "; memory not measured\n"));
+    ck_assert_ptr_nonnull(strstr(out, "cluster-10      plain Lloyd                     failed: out of memory"));
+    ck_assert_ptr_nonnull(strstr(out, "; memory not measured\n"));
+    expect_message("cluster-10, transformer: out of memory");
+    ck_assert_ptr_nonnull(strstr(err, "(and 1 more failed)"));
+    free(csv);
+    free(markdown);
+}
+END_TEST
+
+/* A process that a signal ends says which. */
+START_TEST(works_that_are_killed) {
+    ck_assert_int_eq(shell("ulimit -S -t 1; \"$TESSERA\" bench --only train-1024x100 --runs 101 --peers none >out.txt "
+                           "2>err.txt"),
+                     1);
+    expect_message("train-1024x100, training step: ended by signal 24 (CPU time limit exceeded)");
+    ck_assert_ptr_nonnull(strstr(out, "failed: ended by signal 24"));
+}
+END_TEST
+
+/* An output that cannot be written does not take the others with it. */
+START_TEST(outputs_that_fail) {
+    ck_assert_int_eq(tessera("bench --quick --only train-128 --csv /dev/full --markdown m.md"), 1);
+    ck_assert_ptr_nonnull(strstr(err, "/dev/full"));
+    ck_assert_ptr_nonnull(strstr(out, "\ntrain-128 "));
+    ck_assert(file_exists("m.md"));
+}
+END_TEST
+
+/* The sizes before the first that does not fit stay, and the others are named. */
+START_TEST(sizes_that_do_not_fit) {
+    if (!runs_in(220000)) return;
+    ck_assert_int_eq(shell("ulimit -v 220000; \"$TESSERA\" bench --scaling --only cluster-exact --runs 1 --threads 1 "
+                           "--csv l.csv >out.txt 2>err.txt"),
+                     0);
+    ck_assert_str_eq(err, "");
+    char *csv = read_file("l.csv", NULL);
+    ck_assert_int_eq(count_lines(csv), 1 + 9);
+    ck_assert_ptr_nonnull(strstr(csv, "\ncluster-exact,n,100000,measured,1,"));
+    ck_assert_ptr_nonnull(strstr(csv, "\ncluster-exact,n,10000000,skipped,0,,,,,,"));
+    ck_assert_ptr_nonnull(strstr(out, "\n  skipped: "));
+    ck_assert_ptr_nonnull(strstr(out, ", 10000000\n"));
+    free(csv);
+}
+END_TEST
+
+/* A size that a signal ends is a failure, and the smaller ones stay all the same. */
+START_TEST(sizes_that_are_killed) {
+    ck_assert_int_eq(
+        shell("ulimit -S -t 1; \"$TESSERA\" bench --scaling --only train-n --runs 3 --threads 1 --csv k.csv >out.txt "
+              "2>err.txt"),
+        1);
+    expect_message(": ended by signal 24 (CPU time limit exceeded)");
+    char *csv = read_file("k.csv", NULL);
+    ck_assert_int_eq(count_lines(csv), 1 + 10);
+    ck_assert_ptr_nonnull(strstr(csv, "\ntrain-n,n,128,measured,3,"));
+    ck_assert_ptr_nonnull(strstr(csv, ",failed,0,,,,,,\"ended by signal 24"));
+    ck_assert_ptr_nonnull(strstr(out, "\n  failed: "));
+    free(csv);
+}
+END_TEST
+
+/* The threads that there are, not those that were asked for. */
+START_TEST(threads_that_there_are) {
+    ck_assert_int_eq(shell("OMP_THREAD_LIMIT=1 \"$TESSERA\" bench --quick --only train-128 --threads 8 >out.txt "
+                           "2>err.txt"),
+                     0);
+    ck_assert_msg(strstr(out, " on 1 thread (8 were asked for), ") != NULL || strstr(out, " on 1 thread, ") != NULL,
+                  "%s", out);
+    ck_assert_ptr_null(strstr(out, "warning"));
+    ck_assert_int_eq(shell("OMP_THREAD_LIMIT=1 \"$TESSERA\" bench --quick --scaling --only train-threads --threads 8 "
+                           "--csv one.csv >out.txt 2>err.txt"),
+                     0);
+    char *csv = read_file("one.csv", NULL);
+    ck_assert_int_eq(count_lines(csv), 1 + 1);
+    free(csv);
 }
 END_TEST
 
 /* ---- peers ------------------------------------------------------------------------------------------------------- */
 
-/* A python3 in the folder `path` whose lines are these. */
+/* A python3 in the folder `path` that can be started, and then does these lines as a peer. */
 static void write_python(const char *lines) {
     char script[1024];
-    snprintf(script, sizeof script, "#!/bin/sh\n%s\n", lines);
+    snprintf(script, sizeof script, "#!/bin/sh\ncase $2 in print*) echo ready; exit;; esac\n%s\n", lines);
     mkdir("path", 0755);
     write_file("path/python3", script);
     ck_assert_int_eq(chmod("path/python3", 0755), 0);
@@ -151,45 +269,107 @@ static json_t *with_python(const char *setting, const char *words) {
 }
 
 /* All peers of one work in this state. */
-static void expect_state(const char *setting, const char *work, const char *state) {
+static void expect_state(const char *setting, const char *work, const char *state, const char *reason) {
     char only[64];
     snprintf(only, sizeof only, "--only %s", work);
     json_t *report = with_python(setting, only);
     const json_t *row = json_array_get(json_object_get(report, "works"), 0), *peers = json_object_get(row, "peers");
     ck_assert_double_gt(number(row, "median_ms"), 0);
     ck_assert_uint_ge(json_array_size(peers), 2);
-    for (size_t p = 0; p < json_array_size(peers); p++)
+    for (size_t p = 0; p < json_array_size(peers); p++) {
         ck_assert_str_eq(text_of(json_array_get(peers, p), "state"), state);
+        ck_assert_str_eq(text_of(json_array_get(peers, p), "reason"), reason);
+    }
     json_decref(report);
 }
 
 #define HERE "TESSERA_PYTHON=path/python3"
 
 START_TEST(peers_that_are_missing) {
-    expect_state("TESSERA_PYTHON=nowhere/python3", "train-512", "not installed");
-    expect_state("TESSERA_PYTHON=/dev/null", "cluster-10", "not installed");
-    write_python("exit 1");
-    expect_state(HERE, "train-512", "not installed");
-    write_python("echo ModuleNotFoundError; sleep 0.1");
-    expect_state(HERE, "train-512", "not installed");
+    write_python("echo Traceback >&2; echo \"ModuleNotFoundError: No module named 'torch'\" >&2; exit 1");
+    expect_state(HERE, "train-512", "not installed", "");
     ck_assert_int_eq(shell(HERE " \"$TESSERA\" bench --quick --peers auto --only cluster-10 >out.txt 2>err.txt"), 0);
     ck_assert_ptr_nonnull(strstr(out, "scikit-learn                    not installed\n"));
 }
 END_TEST
 
+/* An interpreter that was named is there, or nothing is measured. */
+START_TEST(interpreters_that_are_named) {
+    static const char *const list[][2] = {
+        {"nowhere/python3", "TESSERA_PYTHON: nowhere/python3: could not be started: No such file"},
+        {"/dev/null", "TESSERA_PYTHON: /dev/null: could not be started: Permission denied"},
+        {"/bin/false", "TESSERA_PYTHON: /bin/false: ended with exit code 1"},
+        {"/bin/echo", "TESSERA_PYTHON: /bin/echo: begins with '-c print('ready') '"},
+        {"./endless", "TESSERA_PYTHON: ./endless: answers with a line that does not end"},
+        {"./complaining", "TESSERA_PYTHON: ./complaining: the last line"},
+    };
+    write_file("endless", "#!/bin/sh\nexec cat /dev/zero\n");
+    write_file("complaining", "#!/bin/sh\necho the first line >&2; echo the last line >&2; echo >&2; exit 3\n");
+    ck_assert(chmod("endless", 0755) == 0 && chmod("complaining", 0755) == 0);
+    for (size_t i = 0; i < sizeof list / sizeof list[0]; i++) {
+        char command[256];
+        snprintf(command, sizeof command,
+                 "TESSERA_PYTHON=%s \"$TESSERA\" bench --quick --peers auto >out.txt 2>err.txt", list[i][0]);
+        ck_assert_int_eq(shell(command), 2);
+        ck_assert_str_eq(out, "");
+        expect_failure_line(list[i][1]);
+    }
+    /* Where there are no peers it does not matter; and an empty one is none. */
+    ck_assert_int_eq(shell("TESSERA_PYTHON=/bin/false \"$TESSERA\" bench --quick --peers auto --only long >out.txt"),
+                     0);
+    write_python("echo ready; while read line; do echo 5; done");
+    expect_state("TESSERA_PYTHON= PATH=\"$PWD/path:$PATH\"", "cluster-10", "measured", "");
+}
+END_TEST
+
 START_TEST(peers_that_break) {
-    static const char *const lines[] = {
-        "echo ready it ends; read line",
-        "echo ready it ends at once",
-        "echo ready no numbers; while read line; do echo much; done",
-        "echo ready no number; while read line; do echo nan; done",
-        "echo ready it refuses; while read line; do echo error out of memory; done",
-        "echo ready; while read word rest; do [ $word = memory ] || exit 1; echo 1; done", /* at its first run */
+    static const char *const lines[][2] = {
+        {"echo ready it ends; read line", "ended with exit code 0"},
+        {"echo ready it ends at once; exit 7", "ended with exit code 7"},
+        {"echo ready no numbers; while read line; do echo much; done", "answers 'much', which is no number above 0"},
+        {"echo ready; while read line; do echo nan; done", "answers 'nan', which is no number above 0"},
+        {"echo ready; while read line; do echo -5; done", "answers '-5', which is no number above 0"},
+        {"echo ready; while read line; do echo 0; done", "answers '0', which is no number above 0"},
+        {"echo ready; while read line; do echo inf; done", "answers 'inf', which is no number above 0"},
+        {"echo ready it refuses; while read line; do echo error out of memory; done", "out of memory"},
+        {"echo ready; while read word rest; do [ $word = memory ] || exit 1; echo 1; done", "ended with exit code 1"},
+        {"echo ImportError: no libmkl.so >&2; exit 1", "ImportError: no libmkl.so"},
+        {"echo ready; read line; echo why >&2; kill -9 $$", "ended by signal 9 (Killed): why"},
+        {"echo ready; exec cat /dev/zero", "answers with a line that does not end"},
     };
     for (size_t i = 0; i < sizeof lines / sizeof lines[0]; i++) {
-        write_python(lines[i]);
-        expect_state(HERE, "train-512", "failed");
+        write_python(lines[i][0]);
+        expect_state(HERE, "train-512", "failed", lines[i][1]);
     }
+    /* The reason is one cell of the files, whatever is in it. */
+    write_python("echo 'a|b, \"c\"' >&2; exit 1");
+    ck_assert_int_eq(
+        shell(HERE " \"$TESSERA\" bench --quick --peers auto --only cluster-10 --csv r.csv --markdown r.md >out.txt"),
+        0);
+    char *csv = read_file("r.csv", NULL), *markdown = read_file("r.md", NULL);
+    ck_assert_ptr_nonnull(strstr(csv, ",failed,0,,,,,,,,,\"a|b, \"\"c\"\"\"\n"));
+    ck_assert_ptr_nonnull(strstr(markdown, " failed: a\\|b, \"c\" |"));
+    free(csv);
+    free(markdown);
+}
+END_TEST
+
+/* However it fills its time: with nothing, byte by byte, or with complaints without end. */
+START_TEST(peers_that_try_patience) {
+    static const char *const lines[] = {"exec sleep 60", "while :; do printf x; sleep 0.1; done",
+                                        "exec cat /dev/zero >&2"};
+    for (size_t i = 0; i < sizeof lines / sizeof lines[0]; i++) {
+        write_python(lines[i]);
+        json_t *report = with_python(HERE, "--only cluster-10 --patience 1");
+        const json_t *row = json_array_get(json_object_get(report, "works"), 0);
+        const json_t *peer = json_array_get(json_object_get(row, "peers"), 0);
+        ck_assert_str_eq(text_of(peer, "reason"), "no answer in 1 s");
+        json_decref(report);
+    }
+}
+END_TEST
+
+START_TEST(peers_that_break_late) {
     /* In the last round, when ours has been measured against it already. */
     write_python("echo ready; i=0; while read word rest; do i=$((i+1)); [ $i -lt 5 ] || exit 1; echo 1; done");
     json_t *report = with_python(HERE, "--only train-512 --runs 3");
@@ -197,6 +377,46 @@ START_TEST(peers_that_break) {
     ck_assert_str_eq(text_of(json_array_get(json_object_get(row, "peers"), 3), "state"), "failed");
     ck_assert_int_eq(whole(row, "runs"), 4 * 3);
     json_decref(report);
+}
+END_TEST
+
+/* A terminal sees what is waited for. */
+START_TEST(progress_from_the_start) {
+    if (system("command -v script >/dev/null 2>&1") != 0) return;
+    write_python("exec sleep 60");
+    ck_assert_int_eq(shell(HERE " script -qec '\"$TESSERA\" bench --only cluster-10 --quick --peers auto --patience 2' "
+                                "/dev/null >out.txt 2>err.txt </dev/null"),
+                     0);
+    ck_assert_msg(strstr(out, "cluster-10 (work 1 of 1): scikit-learn, preparing, 1 s so far") != NULL, "%s", out);
+    ck_assert_int_eq(shell(HERE " script -qec '\"$TESSERA\" bench --only cluster-10 --quick --peers auto --patience 1 "
+                                "--quiet' /dev/null >out.txt 2>err.txt </dev/null"),
+                     0);
+    ck_assert_ptr_null(strstr(out, "so far"));
+}
+END_TEST
+
+/* The threads of a peer in Python, where the environment has no number. */
+START_TEST(threads_of_peers) {
+    static const char *const list[][2] = {
+        {"OMP_NUM_THREADS=3", "3\n"}, {"OMP_NUM_THREADS=3,2", "3\n"}, {"OMP_NUM_THREADS=8 OMP_THREAD_LIMIT=2", "2\n"}};
+    static const char *const none[] = {"OMP_NUM_THREADS=",   "OMP_NUM_THREADS=abc", "OMP_NUM_THREADS=auto",
+                                       "OMP_NUM_THREADS=-1", "OMP_NUM_THREADS=0",   "OMP_THREAD_LIMIT=x"};
+    char command[256], all[16];
+    if (system("command -v python3 >/dev/null 2>&1") != 0) return;
+    write_python("printf %s \"$2\" >script.py; exit 1");
+    ck_assert_int_eq(shell(HERE " \"$TESSERA\" bench --quick --peers auto --only cluster-10 >out.txt"), 0);
+    write_file("cores.py", "text = open('script.py').read()\n"
+                           "exec(text[:text.index('def kernels_of_this_processor')] + 'print(cores())')\n");
+    ck_assert_int_eq(shell("env -u OMP_NUM_THREADS -u OMP_THREAD_LIMIT python3 cores.py >out.txt"), 0);
+    snprintf(all, sizeof all, "%s", out);
+    for (size_t i = 0; i < sizeof list / sizeof list[0] + sizeof none / sizeof none[0]; i++) {
+        const bool number = i < sizeof list / sizeof list[0];
+        const char *setting = number ? list[i][0] : none[i - sizeof list / sizeof list[0]];
+        snprintf(command, sizeof command,
+                 "env -u OMP_NUM_THREADS -u OMP_THREAD_LIMIT %s python3 cores.py >out.txt 2>err.txt", setting);
+        ck_assert_msg(shell(command) == 0, "%s: %s", setting, err);
+        ck_assert_str_eq(out, number ? list[i][1] : all);
+    }
 }
 END_TEST
 
@@ -273,6 +493,16 @@ START_TEST(a_process_that_is_asked) {
     }
     ck_assert_ptr_null(line);
     ck_assert_str_eq(err, "");
+}
+END_TEST
+
+/* The arrays of the triad are memory, and not a page of zeros read again and again. */
+START_TEST(bandwidth_of_memory) {
+    ck_assert_int_eq(
+        shell("printf 'bandwidth 2 60\\nbandwidth 2 60\\nmemory\\n' | \"$TESSERA\" bench serve 2 >out.txt"), 0);
+    const char *last = out;
+    for (int line = 0; line < 3; line++) last = strchr(last, '\n') + 1;
+    ck_assert_msg(strtod(last, NULL) > 3 * 60e6 / 0x1p20, "%s", out);
 }
 END_TEST
 
@@ -399,11 +629,23 @@ int main(void) {
     tcase_add_test(tests, some_of_the_works);
     tcase_add_test(tests, wrong_command_lines);
     tcase_add_test(tests, pictures);
+    tcase_add_test(tests, works_that_fail);
+    tcase_add_test(tests, works_that_are_killed);
+    tcase_add_test(tests, outputs_that_fail);
+    tcase_add_test(tests, sizes_that_do_not_fit);
+    tcase_add_test(tests, sizes_that_are_killed);
+    tcase_add_test(tests, threads_that_there_are);
     tcase_add_test(tests, peers_that_are_missing);
+    tcase_add_test(tests, interpreters_that_are_named);
     tcase_add_test(tests, peers_that_break);
+    tcase_add_test(tests, peers_that_break_late);
+    tcase_add_test(tests, peers_that_try_patience);
+    tcase_add_test(tests, progress_from_the_start);
+    tcase_add_test(tests, threads_of_peers);
     tcase_add_test(tests, peers_that_answer);
     tcase_add_test(tests, slow_peers_run_less);
     tcase_add_test(tests, a_process_that_is_asked);
+    tcase_add_test(tests, bandwidth_of_memory);
     tcase_add_test(tests, useful_work);
     tcase_add_test(tests, statistics);
     tcase_add_test(tests, a_profile_is_whole);
