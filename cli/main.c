@@ -74,7 +74,7 @@ static int run(int n_words, char **words) {
 }
 
 int main(int n_words, char **words) {
-    cli_wait_asleep(words);
+    cli_wait_briefly(words);
     const int exit_code = run(n_words, words);
     if (exit_code == CLI_DONE) cli_show_warnings();
     return exit_code;

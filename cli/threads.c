@@ -1,5 +1,6 @@
 #include "threads.h"
 
+#include <stdbool.h>
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -15,21 +16,34 @@ void cli_set_threads(int64_t threads) {
 #endif
 }
 
-void cli_wait_asleep(char **words) {
+/* How long waiting threads spin: of GCC's OpenMP in turns of a loop, these about a tenth of a millisecond, and of
+ * LLVM's in milliseconds. */
+static const char *const waiting[][2] = {{"GOMP_SPINCOUNT", "3000"}, {"KMP_BLOCKTIME", "0"}};
+enum { WAITING = sizeof waiting / sizeof *waiting };
+
+static void forget_waiting(void) {
+    for (int i = 0; i < WAITING; i++) unsetenv(waiting[i][0]);
+}
+
+void cli_wait_briefly(char **words) {
 #if defined(_OPENMP) && defined(__linux__)
-    static const char policy[] = "OMP_WAIT_POLICY", mark[] = "TESSERA_WAITS_ASLEEP";
+    static const char mark[] = "TESSERA_WAITS_BRIEFLY";
     if (getenv(mark) != NULL) { /* started anew: what it starts itself finds the environment as it was */
         unsetenv(mark);
-        unsetenv(policy);
+        forget_waiting();
         return;
     }
     char path[4096];
     const ssize_t length = readlink("/proc/self/exe", path, sizeof path - 1);
-    if (length <= 0 || getenv(policy) != NULL || getenv("GOMP_SPINCOUNT") != NULL) return;
+    bool told = getenv("OMP_WAIT_POLICY") != NULL;
+    for (int i = 0; i < WAITING; i++) told = told || getenv(waiting[i][0]) != NULL;
+    if (length <= 0 || told) return;
     path[length] = '\0';
-    if (setenv(mark, "", 1) == 0 && setenv(policy, "passive", 1) == 0) execv(path, words);
+    bool set = setenv(mark, "", 1) == 0;
+    for (int i = 0; i < WAITING; i++) set = set && setenv(waiting[i][0], waiting[i][1], 1) == 0;
+    if (set) execv(path, words);
     unsetenv(mark);
-    unsetenv(policy);
+    forget_waiting();
 #else
     (void)words;
 #endif

@@ -16,10 +16,10 @@ int cli_threads_used(void);
 /* Processors that this program may use. */
 int cli_processors(void);
 
-/* Has idle threads sleep instead of spin, unless the environment says how they wait: where other work holds a core, a
- * spinning one keeps its own from the thread that it waits for, for milliseconds each time. OpenMP reads that when a
- * program is loaded, so this one starts itself anew, with the words; where that can't be done it goes on as it is. To
- * be called first of all. */
-void cli_wait_asleep(char **words);
+/* Has waiting threads spin briefly, then sleep, unless the environment says how they wait: where other work holds a
+ * core, one that spins for long keeps its own from the thread that it waits for, for milliseconds each time. OpenMP
+ * reads that when a program is loaded, so this one starts itself anew, with the words; where that can't be done it goes
+ * on as it is. To be called first of all. */
+void cli_wait_briefly(char **words);
 
 #endif

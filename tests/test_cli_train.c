@@ -428,10 +428,10 @@ static bool program_gets(const char *variables, const char *wanted) {
     return shell(command) == 0;
 }
 
-START_TEST(idle_threads_sleep_unless_told) {
-    ck_assert(program_gets("env -u OMP_WAIT_POLICY", "OMP_WAIT_POLICY=passive"));
-    ck_assert(program_gets("OMP_WAIT_POLICY=active", "OMP_WAIT_POLICY=active"));
-    ck_assert(!program_gets("GOMP_SPINCOUNT=1 env -u OMP_WAIT_POLICY", "OMP_WAIT_POLICY=passive"));
+START_TEST(threads_wait_briefly_unless_told) {
+    ck_assert(program_gets("env -u OMP_WAIT_POLICY", "GOMP_SPINCOUNT=3000"));
+    ck_assert(program_gets("GOMP_SPINCOUNT=77 env -u OMP_WAIT_POLICY", "GOMP_SPINCOUNT=77"));
+    ck_assert(!program_gets("OMP_WAIT_POLICY=active", "GOMP_SPINCOUNT=3000"));
 }
 END_TEST
 #endif
@@ -456,7 +456,7 @@ int main(void) {
     tcase_add_test(tests, a_model_tells_its_best_step);
     tcase_add_test(tests, columns_of_other_ranges_than_in_training);
 #if defined(_OPENMP) && defined(__linux__)
-    tcase_add_test(tests, idle_threads_sleep_unless_told);
+    tcase_add_test(tests, threads_wait_briefly_unless_told);
 #endif
     suite_add_tcase(suite, tests);
     return run_program_suite(suite);
