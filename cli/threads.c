@@ -16,6 +16,7 @@ void cli_set_threads(int64_t threads) {
 #endif
 }
 
+#if defined(_OPENMP) && defined(__linux__)
 /* How long waiting threads spin: of GCC's OpenMP in turns of a loop, these about a tenth of a millisecond, and of
  * LLVM's in milliseconds. */
 static const char *const waiting[][2] = {{"GOMP_SPINCOUNT", "3000"}, {"KMP_BLOCKTIME", "0"}};
@@ -26,7 +27,6 @@ static void forget_waiting(void) {
 }
 
 void cli_wait_briefly(char **words) {
-#if defined(_OPENMP) && defined(__linux__)
     static const char mark[] = "TESSERA_WAITS_BRIEFLY";
     if (getenv(mark) != NULL) { /* started anew: what it starts itself finds the environment as it was */
         unsetenv(mark);
@@ -44,10 +44,12 @@ void cli_wait_briefly(char **words) {
     if (set) execv(path, words);
     unsetenv(mark);
     forget_waiting();
-#else
-    (void)words;
-#endif
 }
+#else
+void cli_wait_briefly(char **words) {
+    (void)words;
+}
+#endif
 
 int cli_threads_used(void) {
     int threads = 1;
