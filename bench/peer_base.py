@@ -3,13 +3,16 @@
     python3 -c "$(cat peer_base.py peer_torch.py)" FORM
 
 It says "ready" and its version, then answers each line of standard input with a line of one number:
-"run WORK ..." with the milliseconds of one repetition, "memory" with its peak in megabytes. It ends with its input. Where
+"run WORK ..." with the milliseconds of one repetition (what takes less than a tenth of a second is done again, and counts
+then: threads that sleep take their time to come), "memory" with its peak in megabytes. It ends with its input. Where
 it fails, Python's own report on standard error ends with a line that says why: that line is the program's reason, and a
 ModuleNotFoundError there means that the peer is not installed."""
 import ctypes
 import glob
 import os
 import sys
+
+BRIEF_MS = 100
 
 
 def kernels_of(library):
@@ -79,5 +82,11 @@ def serve(version, run):
     print("ready", version + (", OpenBLAS " + kernels if kernels else ""), flush=True)
     for line in sys.stdin:
         words = line.split()
-        answer = peak_megabytes() if words[0] == "memory" else run(tuple(int(word) for word in words[2:]))
+        if words[0] == "memory":
+            answer = peak_megabytes()
+        else:
+            shape = tuple(int(word) for word in words[2:])
+            answer = run(shape)
+            if answer < BRIEF_MS:
+                answer = run(shape)
         print(f"{answer:.6f}", flush=True)

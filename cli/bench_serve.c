@@ -11,6 +11,9 @@
 #include "message.h"
 #include "threads.h"
 
+/* What takes less is done again, and counts then: threads that sleep take their time to come. As in peer_base.py. */
+static const double BRIEF_MS = 100;
+
 /* The item at hand. */
 typedef struct server {
     const cli_bench_kind *kind; /* NULL: none yet */
@@ -46,7 +49,8 @@ static ts_status run(server *s, const char *name, const int64_t *shape, double *
         s->kind = kind;
         memcpy(s->shape, shape, sizeof s->shape);
     }
-    return kind->run(s->work, milliseconds, error);
+    const ts_status status = kind->run(s->work, milliseconds, error);
+    return status == TS_OK && *milliseconds < BRIEF_MS ? kind->run(s->work, milliseconds, error) : status;
 }
 
 static ts_status answer(server *s, const char *line, double *number, ts_error *error) {

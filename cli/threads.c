@@ -17,9 +17,9 @@ void cli_set_threads(int64_t threads) {
 }
 
 #if defined(_OPENMP) && defined(__linux__)
-/* How long waiting threads spin: of GCC's OpenMP in turns of a loop, these about a tenth of a millisecond, and of
+/* How long waiting threads spin: of GCC's OpenMP in turns of a loop, these some tenths of a millisecond, and of
  * LLVM's in milliseconds. */
-static const char *const waiting[][2] = {{"GOMP_SPINCOUNT", "3000"}, {"KMP_BLOCKTIME", "0"}};
+static const char *const waiting[][2] = {{"GOMP_SPINCOUNT", "10000"}, {"KMP_BLOCKTIME", "0"}};
 enum { WAITING = sizeof waiting / sizeof *waiting };
 
 static void forget_waiting(void) {

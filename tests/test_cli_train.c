@@ -429,9 +429,9 @@ static bool program_gets(const char *variables, const char *wanted) {
 }
 
 START_TEST(threads_wait_briefly_unless_told) {
-    ck_assert(program_gets("env -u OMP_WAIT_POLICY", "GOMP_SPINCOUNT=3000"));
+    ck_assert(program_gets("env -u OMP_WAIT_POLICY", "GOMP_SPINCOUNT=10000"));
     ck_assert(program_gets("GOMP_SPINCOUNT=77 env -u OMP_WAIT_POLICY", "GOMP_SPINCOUNT=77"));
-    ck_assert(!program_gets("OMP_WAIT_POLICY=active", "GOMP_SPINCOUNT=3000"));
+    ck_assert(!program_gets("OMP_WAIT_POLICY=active", "GOMP_SPINCOUNT=10000"));
 }
 END_TEST
 #endif
