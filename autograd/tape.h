@@ -79,8 +79,8 @@ ts_tensor *ts_scope_end(ts_tape *tape, ts_arena_mark scope, ts_tensor *keep);
 /* The last node, from which node->previous walks the tape; NULL when empty. For tools that draw it. */
 const ts_node *ts_tape_last(const ts_tape *tape);
 
-/* For tools that measure or check: from here on `observer` is called in the place of every op's forward and backward, and calls
- * pass(node) itself. A pass equal to node->op->backward is a backward one. NULL: none. */
+/* For tools that measure or check: from here on `observer` is called in the place of every op's forward and backward,
+ * and calls pass(node) itself. A pass equal to node->op->backward is a backward one. NULL: none. */
 typedef void ts_tape_observer(void *context, const ts_node *node, ts_pass *pass);
 void ts_tape_observe(ts_tape *tape, ts_tape_observer *observer, void *context);
 

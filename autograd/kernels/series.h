@@ -48,8 +48,8 @@ static inline double series_log(double x) {
     return e * SERIES_LN2_HIGH + (2 * s + (2 * s * (z * p) + e * SERIES_LN2_LOW));
 }
 
-/* e^x = 2^n e^r with |r| <= ln 2 / 2, by its series, in pairs of terms: rows are short, and would wait for one sum after
- * another. For |x| <= 700. */
+/* e^x = 2^n e^r with |r| <= ln 2 / 2, by its series, in pairs of terms: rows are short, and would wait for one sum
+ * after another. For |x| <= 700. */
 static inline double series_exp(double x) {
     const double t = x * 0x1.71547652b82fep0 + SERIES_SHIFT, n = t - SERIES_SHIFT;
     const double r = (x - n * SERIES_LN2_HIGH) - n * SERIES_LN2_LOW, r2 = r * r, r4 = r2 * r2;
