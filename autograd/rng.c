@@ -1,6 +1,7 @@
 #include "rng.h"
 
 #include <math.h>
+#include <stdbool.h>
 #include <string.h>
 
 #include "kernels/isa.h"
@@ -75,8 +76,10 @@ void ts_rng_uniforms(ts_rng rng, uint64_t first, uint64_t stride, int64_t n, dou
     }
     for (int64_t i = 0; i < n; i += TS_PHILOX_BLOCK) {
         double block[2][TS_PHILOX_BLOCK];
+        const bool whole = v != NULL && n - i >= TS_PHILOX_BLOCK;
         const size_t count = (size_t)(n - i < TS_PHILOX_BLOCK ? n - i : TS_PHILOX_BLOCK);
-        kernel(&keys, first + (uint64_t)i * stride, stride, block[0], block[1]);
+        kernel(&keys, first + (uint64_t)i * stride, stride, whole ? u + i : block[0], whole ? v + i : block[1]);
+        if (whole) continue;
         memcpy(u + i, block[0], count * sizeof *u);
         if (v != NULL) memcpy(v + i, block[1], count * sizeof *v);
     }

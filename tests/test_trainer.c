@@ -319,6 +319,34 @@ START_TEST(an_observer_sees_all_tasks_and_changes_nothing) {
 }
 END_TEST
 
+/* Fails the third backward pass of an op. */
+static void fail_backward(void *context, const ts_node *node, ts_pass *pass) {
+    int *passes = context;
+    if (pass == node->op->backward && ++*passes == 3) ts_error_set(node->error, TS_ERROR_MEMORY, "no more");
+    pass(node);
+}
+
+START_TEST(a_step_that_failed_leaves_no_trace) {
+    const ts_train_options o = small();
+    ts_error error = {.status = TS_OK};
+    ts_train_step report;
+    int passes = 0;
+    ts_trainer *once = make(&o), *again = make(&o);
+    set_threads(1);
+    step(once);
+    ck_assert_int_eq(ts_trainer_watch(again, fail_backward, &passes, &error), TS_OK);
+    ck_assert_int_eq(ts_trainer_step(again, &report, &error), TS_ERROR_MEMORY);
+    ck_assert_str_eq(error.text, "no more");
+    ck_assert_int_eq(again->step, 0);
+    ck_assert_int_eq(ts_trainer_watch(again, NULL, NULL, &error), TS_OK);
+    step(again);
+    const size_t bytes = (size_t)ts_params_size(once->model.params) * sizeof(ts_real);
+    ck_assert_mem_eq(ts_params_values(once->model.params), ts_params_values(again->model.params), bytes);
+    ts_trainer_free(once);
+    ts_trainer_free(again);
+}
+END_TEST
+
 START_TEST(threads_may_change_on_the_way) {
     const ts_train_options o = kind(2);
     set_threads(1);
@@ -522,6 +550,7 @@ int main(void) {
     tcase_add_test(tests, a_rate_that_is_far_too_large);
     tcase_add_test(tests, threads_change_nothing);
     tcase_add_test(tests, an_observer_sees_all_tasks_and_changes_nothing);
+    tcase_add_test(tests, a_step_that_failed_leaves_no_trace);
     tcase_add_test(tests, threads_may_change_on_the_way);
     tcase_add_test(tests, resumed_is_as_unbroken);
     tcase_add_test(tests, memory_is_foretold);

@@ -88,7 +88,7 @@ typedef struct sampler {
     int64_t pairs;            /* of rows, the last one perhaps half used */
     double *column;           /* [2 * pairs] one dimension of the rows, in halves */
     double *weight;           /* [k] sums of the components' weights up to each */
-    double *location, *scale; /* [k,d] of the components */
+    double *location, *scale; /* [k,d] of the components; scales only where they differ */
     int64_t *component;       /* [n] of the rows, in halves */
     ts_real *group;           /* [GROUP,n] dimensions, scaled, in halves */
 } sampler;
@@ -137,7 +137,7 @@ static void draw_components(sampler *s, uint64_t base) {
     pick_components(s);
     ts_rng_uniforms(s->locations, base, 1, numbers, s->location, NULL);
     if (spec->anisotropic) ts_rng_uniforms(s->scales, base, 1, numbers, s->scale, NULL);
-    for (int64_t e = 0; e < numbers; e++) s->scale[e] = spec->scale * (spec->anisotropic ? s->scale[e] : 1);
+    for (int64_t e = 0; e < numbers && spec->anisotropic; e++) s->scale[e] *= spec->scale;
 }
 
 /* Dimension j of every row, before scaling. */
@@ -146,10 +146,14 @@ TS_CLONES static void draw_column(sampler *s, uint64_t base, int64_t j) {
     const double *location = s->location + j, *scale = s->scale + j;
     ts_rng_uniforms(s->noise, base + (uint64_t)j, (uint64_t)spec->d, s->pairs, s->column, s->column + s->pairs);
     ts_family_noise(spec->family, s->pairs, s->column);
-    for (int64_t i = 0; i < spec->n; i++) {
-        const int64_t of_component = s->component[i] * spec->d;
-        s->column[i] = location[of_component] + scale[of_component] * s->column[i];
-    }
+    if (spec->anisotropic)
+        for (int64_t i = 0; i < spec->n; i++) {
+            const int64_t of_component = s->component[i] * spec->d;
+            s->column[i] = location[of_component] + scale[of_component] * s->column[i];
+        }
+    else
+        for (int64_t i = 0; i < spec->n; i++)
+            s->column[i] = location[s->component[i] * spec->d] + spec->scale * s->column[i];
     if (FAMILIES[spec->family].exponential) ts_noise_exponential(spec->n, s->column);
 }
 

@@ -112,7 +112,8 @@ typedef struct worker {
 } worker;
 
 struct ts_trainer_work {
-    ts_real *slots; /* [batch, parameters] the gradient of each task */
+    ts_real *slots; /* [batch, parameters] the gradient of each task; zeros between steps, */
+    bool spoilt;    /* unless one failed */
     double *losses; /* [batch] */
     worker *workers;
     int n_workers;
@@ -157,7 +158,7 @@ static struct ts_trainer_work *make_work(const ts_train_options *o, int64_t para
     struct ts_trainer_work *work = calloc(1, sizeof *work);
     const size_t curve = (size_t)(o->eval_batches * o->batch * (o->unroll + 1));
     if (work == NULL) return NULL;
-    work->slots = malloc((size_t)(o->batch * parameters) * sizeof *work->slots);
+    work->slots = calloc((size_t)(o->batch * parameters), sizeof *work->slots);
     work->losses = malloc((size_t)o->batch * sizeof *work->losses);
     work->lloyd = malloc(curve * sizeof *work->lloyd);
     work->learned = malloc(curve * sizeof *work->learned);
@@ -228,7 +229,6 @@ static ts_status train_task(const ts_trainer *t, worker *w, int64_t task, int64_
     const ts_rng rng = {o->seed, ts_rng_stream("training draws"), (uint32_t)t->step};
     ts_real *slot = t->work->slots + task * parameters;
     if (draw_task(o, t->step, task, w, error) != TS_OK) return error->status;
-    memset(slot, 0, (size_t)parameters * sizeof *slot);
     ts_params_set_grads(w->params, slot);
     const ts_transformer model = ts_transformer_view(&t->model, w->params, ts_rng_bits(rng, (uint64_t)task), true);
     ts_tape_reset(w->tape);
@@ -245,7 +245,7 @@ static ts_status train_task(const ts_trainer *t, worker *w, int64_t task, int64_
     return TS_OK;
 }
 
-/* Slot 0 becomes the sum of all, level by level of the tree. */
+/* Slot 0 becomes the sum of all, level by level of the tree; the others become zeros. */
 static void add_slots(ts_real *slots, int64_t batch, int64_t parameters) {
     enum { RANGE = 4096 };
 #pragma omp parallel for schedule(static) if (ts_pays(batch * parameters))
@@ -254,8 +254,11 @@ static void add_slots(ts_real *slots, int64_t batch, int64_t parameters) {
         for (int64_t stride = 1; stride < batch; stride *= 2)
             for (int64_t b = 0; b + stride < batch; b += 2 * stride) {
                 ts_real *restrict to = slots + b * parameters;
-                const ts_real *restrict from = slots + (b + stride) * parameters;
-                for (int64_t i = first; i < end; i++) to[i] += from[i];
+                ts_real *restrict from = slots + (b + stride) * parameters;
+                for (int64_t i = first; i < end; i++) {
+                    to[i] += from[i];
+                    from[i] = 0;
+                }
             }
     }
 }
@@ -264,6 +267,8 @@ static ts_status train_batch(ts_trainer *t, int64_t unroll, ts_error *error) {
     const int64_t batch = t->options.batch;
     ts_error failure = {.status = TS_OK};
     if (!enough_workers(t)) return ts_error_set(error, TS_ERROR_MEMORY, "out of memory for training");
+    if (t->work->spoilt) memset(t->work->slots, 0, (size_t)(batch * ts_params_size(t->model.params)) * sizeof(ts_real));
+    t->work->spoilt = true;
 #pragma omp parallel for schedule(dynamic, 1) if (batch >= ts_max_threads())
     for (int64_t task = 0; task < batch; task++) {
         ts_error mine = {.status = TS_OK};
@@ -309,7 +314,10 @@ ts_status ts_trainer_step(ts_trainer *t, ts_train_step *report, ts_error *error)
     t->loss_sum += report->loss;
     t->loss_count++;
     t->skipped += report->skipped;
-    return report->skipped ? TS_OK : update(t, report->rate, gradient, error);
+    if (!report->skipped && update(t, report->rate, gradient, error) != TS_OK) return error->status;
+    memset(gradient, 0, (size_t)parameters * sizeof *gradient);
+    t->work->spoilt = false;
+    return TS_OK;
 }
 
 ts_status ts_trainer_watch(ts_trainer *t, ts_tape_observer *observer, void *context, ts_error *error) {
