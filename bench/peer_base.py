@@ -2,11 +2,11 @@
 
     python3 -c "$(cat peer_base.py peer_torch.py)" FORM
 
-It says "ready" and its version, then answers each line of standard input with a line of one number:
-"run WORK ..." with the milliseconds of one repetition (what takes less than a tenth of a second is done again and
-again for so long, after once that does not count, and its mean taken: threads that sleep take their time to come), "memory" with its peak in megabytes. It ends with its input. Where
-it fails, Python's own report on standard error ends with a line that says why: that line is the program's reason, and a
-ModuleNotFoundError there means that the peer is not installed."""
+It says "ready" and its version, then answers each line of standard input with a line of one number: "run WORK ..." with
+the milliseconds of one repetition (what takes less than a tenth of a second is done again and again for so long, after
+once that does not count, and its mean taken: threads that sleep take their time to come), "memory" with its peak in
+megabytes. It ends with its input. Where it fails, Python's own report on standard error ends with a line that says why:
+that line is the program's reason, and a ModuleNotFoundError there means that the peer is not installed."""
 import ctypes
 import glob
 import os
