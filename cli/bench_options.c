@@ -55,8 +55,8 @@ static const cli_command command = {
         "useful operations reach. `ratio` is the peer's time over ours, the median of the runs. `data` is memory\n"
         "as a multiple of the points. The environment's TESSERA_PYTHON names the interpreter of the peers (default\n"
         "python3, then /usr/bin/python3; one that cannot be started is an error, exit code 2), TESSERA_ISA narrower\n"
-        "registers. On two cores the whole table takes about five minutes with PyTorch and scikit-learn, two without\n"
-        "peers. What fails is a row that says why: exit code 1 if it is one of ours, 0 whether peers are there or not.",
+        "registers. On two cores the whole table takes about eight minutes with all peers, three without.\n"
+        "What fails is a row that says why: exit code 1 if it is one of ours, 0 whether peers are there or not.",
     .examples = "Examples\n"
                 "  tessera bench --markdown bench/RESULTS.md --plot bench.svg\n"
                 "  tessera bench --only train-512,cluster-10 --runs 21\n"
