@@ -119,11 +119,12 @@ static void warn_of_equal_centers(const cli_cluster_job *job, const ts_real *cen
     free(rows);
     if (distinct == job->k) return;
     const bool finds_all = !o->init_is_file && (o->seeding == TS_SEED_KMEANS_PP || o->seeding == TS_SEED_GONZALEZ);
+    const char *file = strcmp(o->file, "-") == 0 ? "standard input" : o->file;
     if (finds_all)
-        cli_warn("%s: only %lld distinct row%s for k = %lld", o->file, (long long)distinct, distinct == 1 ? "" : "s",
-                 (long long)job->k);
+        cli_warn("%s: only %lld distinct row%s for k = %lld, as numbers of 32 bits", file, (long long)distinct,
+                 distinct == 1 ? "" : "s", (long long)job->k);
     else
-        cli_warn("%s: only %lld of the %lld initial centres are distinct", o->file, (long long)distinct,
+        cli_warn("%s: only %lld of the %lld initial centres are distinct", file, (long long)distinct,
                  (long long)job->k);
 }
 

@@ -56,36 +56,53 @@ static void print_name(const char *name, int width) {
     if (!whole) putchar('.');
 }
 
-/* Of the centres in a column: six, and more where they lie so close together, far from 0, that these would tell less
- * than four digits of their distances; at most as many as fit. */
+enum { WIDTH = 12, MOST_COLUMNS = 7, MOST_ROWS = 20, USUAL_DIGITS = 6, MOST_DIGITS = 15 };
+
+/* How the centres of a column are printed. */
+typedef struct column_format {
+    int digits, width;
+} column_format;
+
+/* Six digits; more where centres lie so close together, far from 0, that these would tell less than four digits of
+ * their distances: then all that stand before the point, too. */
 static int digits_of(const cli_cluster_job *job, int64_t column) {
-    enum { USUAL = 6, MOST = 10, OF_DISTANCES = 4 };
     double low = INFINITY, high = -INFINITY;
     for (int64_t i = 0; i < job->k; i++) {
         low = fmin(low, job->centers[i * job->d + column]);
         high = fmax(high, job->centers[i * job->d + column]);
     }
-    if (!(high > low)) return USUAL;
-    return (int)fmin(fmax(USUAL, OF_DISTANCES + floor(log10(fmax(fabs(low), fabs(high)) / (high - low)))), MOST);
+    const double largest = fmax(fabs(low), fabs(high)), of_distances = 4 + floor(log10(largest / (high - low)));
+    if (!(high > low) || of_distances <= USUAL_DIGITS) return USUAL_DIGITS;
+    return (int)fmin(fmax(of_distances, floor(log10(largest)) + 1), MOST_DIGITS);
+}
+
+static column_format format_of(const cli_cluster_job *job, int64_t rows, int64_t column) {
+    column_format f = {.digits = digits_of(job, column), .width = WIDTH};
+    for (int64_t i = 0; i < rows; i++) {
+        const int width = snprintf(NULL, 0, "%.*g", f.digits, job->centers[i * job->d + column] + 0.0);
+        f.width = width > f.width ? width : f.width;
+    }
+    return f;
 }
 
 static void print_centers(const cli_cluster_job *job) {
-    enum { WIDTH = 12, MOST_COLUMNS = 7, MOST_ROWS = 20 };
     const int64_t columns = job->d <= MOST_COLUMNS ? job->d : MOST_COLUMNS - 1;
     const int64_t rows = job->k <= MOST_ROWS ? job->k : MOST_ROWS - 1;
+    column_format format[MOST_COLUMNS];
     printf("\n  cluster      rows");
     for (int64_t j = 0; j < columns; j++) {
         char number[CLI_NUMBER_TEXT];
+        format[j] = format_of(job, rows, j);
         snprintf(number, sizeof number, "column %lld", (long long)j + 1);
         fputs("  ", stdout);
-        print_name(job->table.names != NULL ? job->table.names[j] : number, WIDTH);
+        print_name(job->table.names != NULL ? job->table.names[j] : number, format[j].width);
     }
     if (columns < job->d) printf("  and %lld more", (long long)(job->d - columns));
     putchar('\n');
     for (int64_t i = 0; i < rows; i++) {
         printf("  %7lld%10lld", (long long)i, (long long)job->sizes[i]);
         for (int64_t j = 0; j < columns; j++)
-            printf("  %*.*g", WIDTH, digits_of(job, j), job->centers[i * job->d + j] + 0.0);
+            printf("  %*.*g", format[j].width, format[j].digits, job->centers[i * job->d + j] + 0.0);
         putchar('\n');
     }
     if (rows < job->k) printf("  and %lld more\n", (long long)(job->k - rows));

@@ -1,11 +1,16 @@
 #include "threads.h"
 
 #include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #ifdef _OPENMP
 #include <omp.h>
+#endif
+#ifdef __linux__
+#include <sys/auxv.h>
 #endif
 
 void cli_set_threads(int64_t threads) {
@@ -26,20 +31,30 @@ static void forget_waiting(void) {
     for (int i = 0; i < WAITING; i++) unsetenv(waiting[i][0]);
 }
 
+/* Would a new start run something else? The loader, where it was named as the program; or nothing under valgrind, which
+ * loses sight of a program that starts another. */
+static bool starts_anew_elsewhere(void) {
+    const char *preloaded = getenv("LD_PRELOAD");
+    return getauxval(AT_BASE) == 0 || (preloaded != NULL && strstr(preloaded, "vgpreload") != NULL);
+}
+
 void cli_wait_briefly(char **words) {
     static const char mark[] = "TESSERA_WAITS_BRIEFLY";
-    if (getenv(mark) != NULL) { /* started anew: what it starts itself finds the environment as it was */
+    char path[4096], me[32];
+    const char *marked = getenv(mark);
+    snprintf(me, sizeof me, "%ld", (long)getpid()); /* the same after a new start */
+    if (marked != NULL) {
+        const bool anew = strcmp(marked, me) == 0;
         unsetenv(mark);
-        forget_waiting();
-        return;
+        if (anew) forget_waiting(); /* what it starts itself finds the environment as it was */
+        if (anew) return;
     }
-    char path[4096];
     const ssize_t length = readlink("/proc/self/exe", path, sizeof path - 1);
     bool told = getenv("OMP_WAIT_POLICY") != NULL;
     for (int i = 0; i < WAITING; i++) told = told || getenv(waiting[i][0]) != NULL;
-    if (length <= 0 || told) return;
+    if (length <= 0 || told || starts_anew_elsewhere()) return;
     path[length] = '\0';
-    bool set = setenv(mark, "", 1) == 0;
+    bool set = setenv(mark, me, 1) == 0;
     for (int i = 0; i < WAITING; i++) set = set && setenv(waiting[i][0], waiting[i][1], 1) == 0;
     if (set) execv(path, words);
     unsetenv(mark);
