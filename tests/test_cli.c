@@ -229,8 +229,8 @@ END_TEST
 START_TEST(close_centers_are_told_apart) {
     write_file("close.csv", "1000000.001,5\n1000000.0012,5\n1000000.004,5\n1000000.0041,5\n");
     ck_assert_int_eq(tessera("cluster close.csv -k 2 --init first"), 0);
-    ck_assert_msg(strstr(out, "   1000000.001             5\n") != NULL, "%s", out);
-    ck_assert_msg(strstr(out, "   1000000.004             5\n") != NULL, "%s", out);
+    ck_assert_msg(strstr(out, "  1000000.0011             5\n") != NULL, "%s", out);
+    ck_assert_msg(strstr(out, " 1000000.00405             5\n") != NULL, "%s", out);
     write_file("close.csv",
                "1700000000000,1\n1700000000500,1\n1700000090000,-2\n1700000090500,-2\n1700000200000,1e50\n");
     ck_assert_int_eq(tessera("cluster close.csv -k 3 --init first"), 0);
