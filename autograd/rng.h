@@ -24,7 +24,7 @@ uint32_t ts_rng_stream(const char *name);
 uint64_t ts_rng_bits(ts_rng rng, uint64_t element);  /* 64 random bits */
 double ts_rng_uniform(ts_rng rng, uint64_t element); /* in (0,1): never 0, never 1; 52 bits */
 /* u[i] is that of element first + i * stride; v[i], unless v is NULL, one more, from the other 64 of its 128 bits. Many
- * at a time cost a few cycles each. */
+ * at a time cost a few cycles each; the same bits on every processor. */
 void ts_rng_uniforms(ts_rng rng, uint64_t first, uint64_t stride, int64_t n, double *u, double *v);
 double ts_rng_normal(ts_rng rng, uint64_t element);            /* mean 0, variance 1 (Box-Muller) */
 double ts_rng_gumbel(ts_rng rng, uint64_t element);            /* -log(-log U): finite for every draw */

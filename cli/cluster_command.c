@@ -59,7 +59,7 @@ static int report(const cli_cluster_job *job) {
     if (!job->options->json)
         cli_cluster_print_report(job);
     else if (!cli_cluster_print_json(job))
-        return cli_fail(CLI_FAILED, "%s: out of memory", job->options->file);
+        return cli_fail(CLI_FAILED, "%s: out of memory", cli_source_name(job->options->file));
     return cli_flush_stdout();
 }
 

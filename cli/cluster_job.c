@@ -15,11 +15,11 @@
 #include "progress.h"
 
 static int fail_memory(const cli_cluster_job *job) {
-    return cli_fail(CLI_FAILED, "%s: out of memory", job->options->file);
+    return cli_fail(CLI_FAILED, "%s: out of memory", cli_source_name(job->options->file));
 }
 
 static int fail_error(const cli_cluster_job *job, const ts_error *error) {
-    return cli_fail(CLI_FAILED, "%s: %s", job->options->file, error->text);
+    return cli_fail(CLI_FAILED, "%s: %s", cli_source_name(job->options->file), error->text);
 }
 
 /* A learned model has its own numbers of features and clusters. */
@@ -27,11 +27,12 @@ static int fit_model(cli_cluster_job *job) {
     const ts_transformer *model = &job->model.learned->model;
     if (job->k == 0) job->k = model->k;
     if (job->d != model->d)
-        return cli_fail(CLI_FAILED, "%s: %lld features, but %s was trained on %lld", job->options->file,
-                        (long long)job->d, job->options->model, (long long)model->d);
+        return cli_fail(CLI_FAILED, "%s: %lld features, but %s was trained on %lld",
+                        cli_source_name(job->options->file), (long long)job->d, job->options->model,
+                        (long long)model->d);
     if (job->k == model->k) return CLI_DONE;
-    return cli_fail(CLI_FAILED, "%s: k = %lld, but %s was trained on %lld", job->options->file, (long long)job->k,
-                    job->options->model, (long long)model->k);
+    return cli_fail(CLI_FAILED, "%s: k = %lld, but %s was trained on %lld", cli_source_name(job->options->file),
+                    (long long)job->k, job->options->model, (long long)model->k);
 }
 
 /* Under one common scale: does a column span little of [0,1] (a constant one apart, which says nothing)? */
@@ -54,11 +55,11 @@ static int load_points(cli_cluster_job *job) {
     if (!ts_table_read(o->file, &how, &job->table, &io_error)) return cli_fail(CLI_FAILED, "%s", io_error.text);
     job->n = job->table.rows;
     job->d = job->table.cols;
-    if (job->n < 1 || job->d < 1) return cli_fail(CLI_FAILED, "%s: no rows", o->file);
+    if (job->n < 1 || job->d < 1) return cli_fail(CLI_FAILED, "%s: no rows", cli_source_name(o->file));
     if (job->model.learned != NULL && fit_model(job) != CLI_DONE) return CLI_FAILED;
     if (job->k > job->n)
-        return cli_fail(CLI_FAILED, "%s: k = %lld but only %lld row%s", o->file, (long long)job->k, (long long)job->n,
-                        job->n == 1 ? "" : "s");
+        return cli_fail(CLI_FAILED, "%s: k = %lld but only %lld row%s", cli_source_name(o->file), (long long)job->k,
+                        (long long)job->n, job->n == 1 ? "" : "s");
     ts_scaling scaling = (ts_scaling)o->scaling;
     if (scaling == TS_SCALING_NONE && job->model.learned != NULL) scaling = TS_SCALING_COMMON;
     if (scaling == TS_SCALING_NONE && job->model.has_origin) scaling = TS_SCALING_UNSHIFTED;
@@ -81,8 +82,8 @@ static int load_init(cli_cluster_job *job) {
     if (centers.rows != job->k || centers.cols != job->d)
         status =
             cli_fail(CLI_FAILED, "%s: centres of shape [%lld,%lld], but k = %lld and %s has %lld features: [%lld,%lld]",
-                     o->init, (long long)centers.rows, (long long)centers.cols, (long long)job->k, o->file,
-                     (long long)job->d, (long long)job->k, (long long)job->d);
+                     o->init, (long long)centers.rows, (long long)centers.cols, (long long)job->k,
+                     cli_source_name(o->file), (long long)job->d, (long long)job->k, (long long)job->d);
     job->init = status == CLI_DONE ? cli_allocate(job->k, job->d, sizeof(ts_real)) : NULL;
     if (status == CLI_DONE && job->init == NULL) status = fail_memory(job);
     if (status == CLI_DONE) ts_rescaling_apply(&job->rescaling, job->k, centers.values, job->init);
@@ -119,7 +120,7 @@ static void warn_of_equal_centers(const cli_cluster_job *job, const ts_real *cen
     free(rows);
     if (distinct == job->k) return;
     const bool finds_all = !o->init_is_file && (o->seeding == TS_SEED_KMEANS_PP || o->seeding == TS_SEED_GONZALEZ);
-    const char *file = strcmp(o->file, "-") == 0 ? "standard input" : o->file;
+    const char *file = cli_source_name(o->file);
     if (finds_all)
         cli_warn("%s: only %lld distinct row%s for k = %lld, as numbers of 32 bits", file, (long long)distinct,
                  distinct == 1 ? "" : "s", (long long)job->k);
@@ -258,7 +259,8 @@ static int compare_with_plain(cli_cluster_job *job) {
     if (status == TS_OK) status = ts_plain_finish(plain, &error);
     if (status == TS_OK) measure_difference(job, ts_plain_state(plain));
     ts_plain_free(plain);
-    return status == TS_OK ? CLI_DONE : cli_fail(CLI_FAILED, "%s: plain algorithm: %s", o->file, error.text);
+    return status == TS_OK ? CLI_DONE
+                           : cli_fail(CLI_FAILED, "%s: plain algorithm: %s", cli_source_name(o->file), error.text);
 }
 
 void cli_cluster_job_invert(const cli_cluster_job *job, int64_t rows, const ts_real *points, double *table) {
@@ -321,7 +323,7 @@ int cli_cluster_job_print_arch(const cli_cluster_options *options) {
     ts_error range = {.status = TS_OK};
     if (status == CLI_DONE && options->file != NULL &&
         ts_definition_check(&job.model.definition, job.d, job.k, &range) != TS_OK)
-        status = cli_fail(CLI_FAILED, "%s: in the unit of the file, %s", options->file, range.text);
+        status = cli_fail(CLI_FAILED, "%s: in the unit of the file, %s", cli_source_name(options->file), range.text);
     char *text = status == CLI_DONE ? ts_definition_to_json(&job.model.definition) : NULL;
     if (status == CLI_DONE && text == NULL) status = cli_fail(CLI_FAILED, "out of memory");
     if (text != NULL) fputs(text, stdout);

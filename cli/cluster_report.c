@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "message.h"
 #include "number_text.h"
 
 /* What the objective sums, where it is not squared distances. */
@@ -112,8 +113,8 @@ void cli_cluster_print_report(const cli_cluster_job *job) {
     const cli_cluster_options *o = job->options;
     const char *const outputs[] = {o->labels, o->centers, o->trajectory, o->weights, o->plot};
     static const char *const what[] = {"labels", "centres", "trajectory", "weights", "plot"};
-    printf("%s: %lld row%s, %lld feature%s, %lld cluster%s\n", strcmp(o->file, "-") == 0 ? "standard input" : o->file,
-           (long long)job->n, job->n == 1 ? "" : "s", (long long)job->d, job->d == 1 ? "" : "s", (long long)job->k,
+    printf("%s: %lld row%s, %lld feature%s, %lld cluster%s\n", cli_source_name(o->file), (long long)job->n,
+           job->n == 1 ? "" : "s", (long long)job->d, job->d == 1 ? "" : "s", (long long)job->k,
            job->k == 1 ? "" : "s");
     print_results(job);
     print_centers(job);

@@ -13,11 +13,11 @@
 #include "message.h"
 
 static int fail_memory(const cli_cluster_job *job) {
-    return cli_fail(CLI_FAILED, "%s: out of memory", job->options->file);
+    return cli_fail(CLI_FAILED, "%s: out of memory", cli_source_name(job->options->file));
 }
 
 static int fail_error(const cli_cluster_job *job, const ts_error *error) {
-    return cli_fail(CLI_FAILED, "%s: %s", job->options->file, error->text);
+    return cli_fail(CLI_FAILED, "%s: %s", cli_source_name(job->options->file), error->text);
 }
 
 /* count * a * b elements of memory; NULL when that is too much. */
@@ -86,8 +86,8 @@ static int keep_state(const cli_cluster_job *job, cli_run *run, ts_circuit *circ
     ts_error error = {0};
     for (int64_t i = 0; i < size; i++)
         if (!isfinite(state->centers[i]))
-            return cli_fail(CLI_FAILED, "%s: centre %lld is not finite after step %lld", job->options->file,
-                            (long long)(i / job->d), (long long)state->steps);
+            return cli_fail(CLI_FAILED, "%s: centre %lld is not finite after step %lld",
+                            cli_source_name(job->options->file), (long long)(i / job->d), (long long)state->steps);
     memcpy(run->centers, state->centers, (size_t)size * sizeof(ts_real));
     memcpy(run->labels, state->labels, (size_t)job->n * sizeof(int64_t));
     if (run->weights != NULL && ts_circuit_weights(circuit, run->weights, &error) != TS_OK)
@@ -183,7 +183,8 @@ int cli_run_learned(const cli_cluster_job *job, cli_run *run, int64_t restarts, 
         if (job->keeps_path && !extend_path(job, run, centers)) code = fail_memory(job);
         cli_progress_step(progress, run->restart, restarts, run->steps, o->steps);
     }
-    if (code == CLI_DONE && !isfinite(run->rank)) code = cli_fail(CLI_FAILED, "%s: the model diverges", o->file);
+    if (code == CLI_DONE && !isfinite(run->rank))
+        code = cli_fail(CLI_FAILED, "%s: the model diverges", cli_source_name(o->file));
     ts_learner_run_free(learned);
     free(labels);
     return code;

@@ -16,6 +16,10 @@ static void write_line(char line[MESSAGE], const char *format, va_list arguments
         if ((unsigned char)*c < ' ' || *c == 127) *c = '?';
 }
 
+const char *cli_source_name(const char *file) {
+    return strcmp(file, "-") == 0 ? "standard input" : file;
+}
+
 int cli_fail(int exit_code, const char *format, ...) {
     va_list arguments;
     char line[MESSAGE];

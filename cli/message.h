@@ -7,6 +7,9 @@
 /* What main returns. */
 enum { CLI_DONE = 0, CLI_FAILED = 1, CLI_WRONG_USE = 2 };
 
+/* An input's name in what is said: standard input is "-" on the command line. */
+const char *cli_source_name(const char *file);
+
 /* Says why the program fails, and returns the exit code given. */
 int cli_fail(int exit_code, const char *format, ...) TS_PRINTF(2, 3);
 

@@ -7,6 +7,7 @@
 
 #include "cluster_job.h"
 #include "gnuplot.h"
+#include "message.h"
 #include "principal_axes.h"
 
 enum { MOST_POINTS = 20000, MOST_KEYS = 12, MOST_NUMBERED = 40 };
@@ -135,7 +136,7 @@ static void write_terminal(FILE *script, format f) {
 static void write_titles(FILE *script, const view *v) {
     const cli_cluster_job *job = v->job;
     const char *file = job->options->file, *slash = strrchr(file, '/');
-    const char *name = strcmp(file, "-") == 0 ? "standard input" : slash != NULL && slash[1] != '\0' ? slash + 1 : file;
+    const char *name = slash != NULL && slash[1] != '\0' ? slash + 1 : cli_source_name(file);
     char text[512];
     const int digits = job->objective < 1e4 ? 4 : 7; /* 78.85 and 389565 rather than 3.896e+05 */
     snprintf(text, sizeof text, "%.300s: %lld cluster%s, objective %.*g", name, (long long)job->k,

@@ -158,6 +158,15 @@ START_TEST(bad_data) {
 }
 END_TEST
 
+START_TEST(standard_input_has_a_name) {
+    write_file("two.csv", "1\n2\n");
+    expect_failure(1, "standard input: k = 3 but only 2 rows", "cluster - -k 3 <two.csv");
+    write_file("equal.csv", "1\n1\n2\n");
+    ck_assert_int_eq(tessera("cluster - -k 3 <equal.csv"), 0);
+    ck_assert_ptr_nonnull(strstr(err, "standard input: only 2 distinct rows for k = 3, as numbers of 32 bits"));
+}
+END_TEST
+
 START_TEST(initial_centers_of_a_wrong_shape) {
     write_file("six.csv", "1,2\n1,4\n1,0\n4,2\n4,4\n4,0\n");
     write_file("init.csv", "1,2,3\n4,5,6\n");
@@ -652,6 +661,7 @@ int main(void) {
     tcase_add_test(tests, outputs_are_refused_before_work);
     tcase_add_test(tests, spellings_of_an_option);
     tcase_add_test(tests, bad_data);
+    tcase_add_test(tests, standard_input_has_a_name);
     tcase_add_test(tests, initial_centers_of_a_wrong_shape);
     tcase_add_test(tests, empty_clusters_by_each_policy);
     tcase_add_test(tests, objective_belongs_to_the_centers_returned);

@@ -62,7 +62,7 @@ typedef struct ts_task_spec {
 ts_status ts_task_check(const ts_task_spec *spec, ts_error *error);
 
 /* Writes task number `task` of training step `step` to points [n,d] and, unless NULL, the component of each row to
- * component [n]. Fails when the spec or the number is wrong or memory for 5 n + 2 k d numbers is short. O(n (d + k)).
+ * component [n]. Fails when the spec or the number is wrong or memory for ts_task_room bytes is short. O(n (d + k)).
  */
 ts_status ts_task_draw(const ts_task_spec *spec, uint64_t seed, uint32_t step, uint64_t task, ts_real *points,
                        int64_t *component, ts_error *error);
