@@ -65,8 +65,9 @@ static int load_points(cli_cluster_job *job) {
     if (scaling == TS_SCALING_NONE && job->model.has_origin) scaling = TS_SCALING_UNSHIFTED;
     if (ts_rescaling_fit(scaling, job->n, job->d, job->table.values, &job->rescaling, &error) != TS_OK)
         return fail_error(job, &error);
-    job->points = ts_rescaling_convert(&job->rescaling, job->n, job->table.values);
+    const bool room = ts_rescaling_convert(&job->rescaling, job->n, job->table.values, &job->points, &job->exact);
     job->table.values = NULL;
+    if (!room) return fail_memory(job);
     job->narrow = scaling == TS_SCALING_COMMON && has_narrow_column(job);
     return CLI_DONE;
 }
@@ -84,11 +85,11 @@ static int load_init(cli_cluster_job *job) {
             cli_fail(CLI_FAILED, "%s: centres of shape [%lld,%lld], but k = %lld and %s has %lld features: [%lld,%lld]",
                      o->init, (long long)centers.rows, (long long)centers.cols, (long long)job->k,
                      cli_source_name(o->file), (long long)job->d, (long long)job->k, (long long)job->d);
-    job->init = status == CLI_DONE ? cli_allocate(job->k, job->d, sizeof(ts_real)) : NULL;
+    job->init = status == CLI_DONE ? cli_allocate(job->k, job->d, sizeof *job->init) : NULL;
     if (status == CLI_DONE && job->init == NULL) status = fail_memory(job);
-    if (status == CLI_DONE) ts_rescaling_apply(&job->rescaling, job->k, centers.values, job->init);
+    if (status == CLI_DONE) ts_rescaling_apply_exactly(&job->rescaling, job->k, centers.values, job->init);
     for (int64_t i = 0; status == CLI_DONE && i < job->k * job->d; i++)
-        if (!isfinite(job->init[i]) || fabs((double)job->init[i]) > 1e15)
+        if (!(fabs(job->init[i]) <= 1e15))
             status =
                 cli_fail(CLI_FAILED, "%s: row %lld lies too far from the data", o->init, (long long)(i / job->d) + 1);
     ts_table_free(&centers);
@@ -96,7 +97,7 @@ static int load_init(cli_cluster_job *job) {
 }
 
 typedef struct row_view {
-    const ts_real *row;
+    const double *row;
     int64_t d;
 } row_view;
 
@@ -109,7 +110,7 @@ static int compare_rows(const void *a, const void *b) {
     return 0;
 }
 
-static void warn_of_equal_centers(const cli_cluster_job *job, const ts_real *centers) {
+static void warn_of_equal_centers(const cli_cluster_job *job, const double *centers) {
     const cli_cluster_options *o = job->options;
     row_view *rows = cli_allocate(job->k, 1, sizeof *rows);
     if (rows == NULL) return;
@@ -122,29 +123,35 @@ static void warn_of_equal_centers(const cli_cluster_job *job, const ts_real *cen
     const bool finds_all = !o->init_is_file && (o->seeding == TS_SEED_KMEANS_PP || o->seeding == TS_SEED_GONZALEZ);
     const char *file = cli_source_name(o->file);
     if (finds_all)
-        cli_warn("%s: only %lld distinct row%s for k = %lld, as numbers of 32 bits", file, (long long)distinct,
-                 distinct == 1 ? "" : "s", (long long)job->k);
+        cli_warn("%s: only %lld distinct row%s for k = %lld", file, (long long)distinct, distinct == 1 ? "" : "s",
+                 (long long)job->k);
     else
         cli_warn("%s: only %lld of the %lld initial centres are distinct", file, (long long)distinct,
                  (long long)job->k);
 }
 
-/* Writes the initial centres to the beginning of run->path. */
-static int choose_centers(const cli_cluster_job *job, cli_run *run) {
+/* Writes the initial centres to run->path. */
+static int place_centers(const cli_cluster_job *job, cli_run *run) {
     const int64_t k = job->k, d = job->d;
-    const size_t row_size = (size_t)d * sizeof(ts_real);
+    const ts_points points = cli_cluster_job_points(job);
     ts_error error = {0};
     if (job->init != NULL) {
-        memcpy(run->path, job->init, (size_t)k * row_size);
+        memcpy(run->path, job->init, (size_t)(k * d) * sizeof *run->path);
         return CLI_DONE;
     }
     int64_t *rows = cli_allocate(k, 1, sizeof *rows);
     if (rows == NULL) return fail_memory(job);
-    const ts_status status =
-        ts_seed_rows(job->options->seeding, job->n, d, k, job->points, -1, run->seed, rows, &error);
-    for (int64_t j = 0; status == TS_OK && j < k; j++) memcpy(run->path + j * d, job->points + rows[j] * d, row_size);
+    const ts_status status = ts_seed_rows(job->options->seeding, &points, k, -1, run->seed, rows, &error);
+    for (int64_t i = 0; status == TS_OK && i < k * d; i++) run->path[i] = ts_point_at(&points, rows[i / d], i % d);
     free(rows);
     return status == TS_OK ? CLI_DONE : fail_error(job, &error);
+}
+
+/* To the beginning of run->path, and to run->start. */
+static int choose_centers(const cli_cluster_job *job, cli_run *run) {
+    const int status = place_centers(job, run);
+    for (int64_t i = 0; status == CLI_DONE && i < job->k * job->d; i++) run->start[i] = (ts_real)run->path[i];
+    return status;
 }
 
 static uint64_t seed_of_restart(const cli_cluster_job *job, int64_t restart) {
@@ -220,7 +227,7 @@ static int run_restarts(cli_cluster_job *job) {
         }
         if (status == CLI_DONE)
             status = (job->model.learned != NULL ? cli_run_learned : cli_run_circuit)(job, &run, restarts, &progress);
-        if (status == CLI_DONE && (r == 0 || run.rank < job->run.rank)) {
+        if (status == CLI_DONE && (r == 0 || run.criterion < job->run.criterion)) {
             const cli_run worse = job->run;
             job->run = run;
             run = worse;
@@ -238,20 +245,25 @@ static bool reports_directions(const cli_cluster_job *job) {
 
 static void measure_difference(cli_cluster_job *job, const ts_clustering *plain) {
     const cli_run *run = &job->run;
+    const ts_points points = cli_cluster_job_points(job);
     for (int64_t i = 0; i < job->k * job->d; i++) {
-        const double difference = fabs((double)run->centers[i] - (double)plain->centers[i]);
+        const double place = plain->medoids != NULL ? ts_point_at(&points, plain->medoids[i / job->d], i % job->d)
+                                                    : plain->exact_centers[i];
+        const double difference = fabs(run->centers[i] - place);
         const double unit = reports_directions(job) ? 1 : job->rescaling.scale[i % job->d];
         job->max_center_diff = fmax(job->max_center_diff, unit * difference);
     }
     for (int64_t i = 0; i < job->n; i++) job->label_mismatches += run->labels[i] != plain->labels[i];
 }
 
-/* The plain algorithm from the same initial centres, by the same rules, as many steps. */
+/* The plain algorithm from the same points and initial centres, in double or as the 32 bits that the transformer has of
+ * them, by the same rules, as many steps. */
 static int compare_with_plain(cli_cluster_job *job) {
     const cli_cluster_options *o = job->options;
     const ts_plain_algorithm *algorithm = ts_variant_plain(job->model.variant, &job->model.settings);
-    const ts_problem problem = cli_run_problem(job, &job->run);
+    ts_problem problem = cli_run_problem(job, &job->run);
     ts_error error = {0};
+    if (!job->run.in_double) problem.exact_centers = NULL; /* what the transformer was given */
     ts_plain *plain = ts_plain_create(algorithm, &job->model.settings, &problem, &error);
     if (plain == NULL) return fail_error(job, &error);
     ts_status status = TS_OK;
@@ -263,15 +275,38 @@ static int compare_with_plain(cli_cluster_job *job) {
                            : cli_fail(CLI_FAILED, "%s: plain algorithm: %s", cli_source_name(o->file), error.text);
 }
 
-void cli_cluster_job_invert(const cli_cluster_job *job, int64_t rows, const ts_real *points, double *table) {
-    if (reports_directions(job)) {
-        for (int64_t i = 0; i < rows * job->d; i++) table[i] = cli_shortest_double(points[i]);
-        return;
+ts_points cli_cluster_job_points(const cli_cluster_job *job) {
+    return (ts_points){job->n, job->d, job->points, job->exact};
+}
+
+void cli_cluster_job_invert(const cli_cluster_job *job, int64_t rows, const double *points, double *table) {
+    if (reports_directions(job))
+        memcpy(table, points, (size_t)(rows * job->d) * sizeof *table);
+    else
+        ts_rescaling_invert(&job->rescaling, rows, points, table);
+}
+
+/* What 32 bits took from the points, where the run was not computed in double. */
+static void warn_of_losses(const cli_cluster_job *job) {
+    const ts_points points = cli_cluster_job_points(job);
+    ts_column_loss *losses = NULL;
+    int64_t columns = 0, worst = 0;
+    if (job->run.in_double || job->exact == NULL) return;
+    losses = cli_allocate(job->d, 1, sizeof *losses);
+    if (losses != NULL && ts_rescaling_losses(&points, losses))
+        for (int64_t a = 0; a < job->d; a++) {
+            columns += losses[a].lost > 0;
+            if (losses[a].lost > losses[worst].lost) worst = a;
+        }
+    if (columns > 0) {
+        char name[96], others[64] = "";
+        snprintf(name, sizeof name, "feature %lld", (long long)worst + 1);
+        if (columns > 1) snprintf(others, sizeof others, ", and %lld more columns lose some", (long long)columns - 1);
+        cli_warn("%s: this algorithm computes in 32 bits, where %s loses %lld of its %lld distinct values%s",
+                 cli_source_name(job->options->file), job->table.names != NULL ? job->table.names[worst] : name,
+                 (long long)losses[worst].lost, (long long)losses[worst].distinct, others);
     }
-    ts_rescaling_invert(&job->rescaling, rows, points, table);
-    for (int64_t j = 0; j < job->d; j++)
-        if (ts_rescaling_keeps(&job->rescaling, j))
-            for (int64_t i = j; i < rows * job->d; i += job->d) table[i] = cli_shortest_double(points[i]);
+    free(losses);
 }
 
 static int score(cli_cluster_job *job) {
@@ -282,8 +317,9 @@ static int score(cli_cluster_job *job) {
     cli_cluster_job_invert(job, job->k, run->centers, job->centers);
     for (int64_t i = 0; i < job->n; i++)
         if (run->labels[i] >= 0) job->sizes[run->labels[i]]++;
-    job->objective =
-        ts_rescaling_objective(&job->rescaling, job->model.cost, job->n, job->points, run->centers, run->labels);
+    const ts_points points = cli_cluster_job_points(job);
+    job->objective = ts_cost_of(job->model.cost, &points, job->rescaling.scale, run->centers, run->labels);
+    warn_of_losses(job);
     if (job->table.labels != NULL) {
         job->adjusted_rand_index = ts_adjusted_rand_index(job->n, run->labels, job->table.labels);
         if (isnan(job->adjusted_rand_index)) return fail_memory(job);
@@ -339,6 +375,7 @@ void cli_cluster_job_free(cli_cluster_job *job) {
     ts_rescaling_free(&job->rescaling);
     cli_run_free(&job->run);
     free(job->points);
+    free(job->exact);
     free(job->init);
     free(job->centers);
     free(job->sizes);

@@ -16,7 +16,8 @@ typedef struct cli_cluster_job {
     ts_table table; /* its names and classes; the values are freed once the points are made */
     ts_rescaling rescaling;
     ts_real *points; /* [n,d] as scaled */
-    ts_real *init;   /* [k,d] as scaled, from --init FILE */
+    double *exact;   /* [n,d] the same in double, where points are roundings; else NULL */
+    double *init;    /* [k,d] as scaled, from --init FILE */
     cli_run run;     /* the best */
     bool keeps_path;
     bool narrow; /* a model gets a column that spans less than a fifth of [0,1], as it never saw in training */
@@ -38,7 +39,10 @@ void cli_cluster_job_free(cli_cluster_job *job);
  * by the data. */
 int cli_cluster_job_print_arch(const cli_cluster_options *options);
 
-/* rows of points as scaled to the units of the file; a column that is not scaled comes out as the shortest decimals. */
-void cli_cluster_job_invert(const cli_cluster_job *job, int64_t rows, const ts_real *points, double *table);
+/* The points, as scaled. */
+ts_points cli_cluster_job_points(const cli_cluster_job *job);
+
+/* rows of numbers as scaled to the units of the file. */
+void cli_cluster_job_invert(const cli_cluster_job *job, int64_t rows, const double *points, double *table);
 
 #endif

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cluster_criterion.h"
 #include "message.h"
 #include "number_text.h"
 
@@ -33,6 +34,9 @@ static void print_results(const cli_cluster_job *job) {
     if (run->empty_repairs > 0) printf("  %-22s%lld\n", "empty clusters refilled", (long long)run->empty_repairs);
     if (job->model.definition.trims) printf("  %-22s%lld\n", "rows trimmed", (long long)run->trimmed);
     printf("  %-22s%.10g%s\n", "objective", job->objective, cost_names[job->model.cost]);
+    if (!cli_cluster_criterion_is_objective(job))
+        printf("  %-22s%.10g (%s%s)\n", "criterion", run->criterion, cli_cluster_criterion_name(job),
+               o->scaling == TS_SCALING_NONE && job->model.learned == NULL ? "" : ", as scaled");
     if (o->labels_column != NULL) printf("  %-22s%.4f\n", "adjusted Rand index", job->adjusted_rand_index);
     if (o->compare)
         printf("  %-22slargest centre difference %.3g, %lld label%s differ%s\n", "plain algorithm",
@@ -57,28 +61,65 @@ static void print_name(const char *name, int width) {
     if (!whole) putchar('.');
 }
 
-enum { WIDTH = 12, MOST_COLUMNS = 7, MOST_ROWS = 20, USUAL_DIGITS = 6, MOST_DIGITS = 15 };
+enum { WIDTH = 12, MOST_COLUMNS = 7, MOST_ROWS = 20, USUAL_DIGITS = 6, WHOLE_DIGITS = 10, MOST_DIGITS = 15 };
 
 /* How the centres of a column are printed. */
 typedef struct column_format {
     int digits, width;
 } column_format;
 
-/* Six digits; more where centres lie so close together, far from 0, that these would tell less than four digits of
- * their distances: then all that stand before the point, too. */
-static int digits_of(const cli_cluster_job *job, int64_t column) {
-    double low = INFINITY, high = -INFINITY;
-    for (int64_t i = 0; i < job->k; i++) {
-        low = fmin(low, job->centers[i * job->d + column]);
-        high = fmax(high, job->centers[i * job->d + column]);
+/* Of the shortest decimal that reads back to the number. */
+static int digits_of(double number) {
+    char text[CLI_NUMBER_TEXT];
+    int digits = 1;
+    for (; digits < MOST_DIGITS; digits++) {
+        snprintf(text, sizeof text, "%.*g", digits, number);
+        if (!(fabs(strtod(text, NULL) - number) > 0)) break;
     }
-    const double largest = fmax(fabs(low), fabs(high)), of_distances = 4 + floor(log10(largest / (high - low)));
-    if (!(high > low) || of_distances <= USUAL_DIGITS) return USUAL_DIGITS;
-    return (int)fmin(fmax(of_distances, floor(log10(largest)) + 1), MOST_DIGITS);
+    return digits;
+}
+
+static int compare_doubles(const void *a, const void *b) {
+    const double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+/* Digits that write two digits of the least distance of two centres, and four of the greatest; `sorted` [k]. Centres
+ * nearer than some roundings of a mean count as one. */
+static int digits_apart(int64_t k, const double *sorted) {
+    const double low = sorted[0], high = sorted[k - 1], largest = fmax(fabs(low), fabs(high));
+    double least = high - low;
+    for (int64_t i = 1; i < k; i++) {
+        const double gap = sorted[i] - sorted[i - 1];
+        if (gap > 1e-13 * largest) least = fmin(least, gap);
+    }
+    if (!(high > low)) return USUAL_DIGITS;
+    const double of_greatest = 4 + floor(log10(largest / (high - low))), of_least = 2 + floor(log10(largest / least));
+    return (int)fmin(fmax(of_greatest, of_least), MOST_DIGITS);
+}
+
+/* Six digits; all of them where that is not many; more where centres lie so close together, far from 0, that six would
+ * not tell them apart: then all that stand before the point, too. */
+static int digits_of_column(const cli_cluster_job *job, int64_t column) {
+    int digits = 1;
+    double *sorted = malloc((size_t)job->k * sizeof *sorted);
+    if (sorted == NULL) return MOST_DIGITS;
+    for (int64_t i = 0; i < job->k; i++) {
+        sorted[i] = job->centers[i * job->d + column];
+        digits = digits < WHOLE_DIGITS + 1 && digits_of(sorted[i]) > digits ? digits_of(sorted[i]) : digits;
+    }
+    qsort(sorted, (size_t)job->k, sizeof *sorted, compare_doubles);
+    if (digits > WHOLE_DIGITS) {
+        digits = digits_apart(job->k, sorted);
+        if (digits > USUAL_DIGITS)
+            digits = (int)fmax(digits, floor(log10(fmax(fabs(sorted[0]), fabs(sorted[job->k - 1])))) + 1);
+    }
+    free(sorted);
+    return digits < USUAL_DIGITS ? USUAL_DIGITS : digits < MOST_DIGITS ? digits : MOST_DIGITS;
 }
 
 static column_format format_of(const cli_cluster_job *job, int64_t rows, int64_t column) {
-    column_format f = {.digits = digits_of(job, column), .width = WIDTH};
+    column_format f = {.digits = digits_of_column(job, column), .width = WIDTH};
     for (int64_t i = 0; i < rows; i++) {
         const int width = snprintf(NULL, 0, "%.*g", f.digits, job->centers[i * job->d + column] + 0.0);
         f.width = width > f.width ? width : f.width;
@@ -179,6 +220,9 @@ bool cli_cluster_print_json(const cli_cluster_job *job) {
     printf(", \"steps\": %lld, \"converged\": %s, \"objective\": ", (long long)run->steps,
            run->converged ? "true" : "false");
     print_real(job->objective);
+    printf(", \"criterion\": ");
+    print_real(run->criterion);
+    printf(", \"criterion_name\": \"%s\"", cli_cluster_criterion_name(job));
     if (job->options->model != NULL)
         printf(", \"best_step\": %lld, \"narrow_column\": %s", (long long)run->best_step,
                job->narrow ? "true" : "false");

@@ -9,6 +9,7 @@
 #include "../models/learner.h"
 #include "../models/nearest.h"
 #include "../models/scores.h"
+#include "cluster_criterion.h"
 #include "cluster_job.h"
 #include "message.h"
 
@@ -29,6 +30,7 @@ void *cli_allocate(int64_t count, int64_t a, size_t size) {
 
 void cli_run_free(cli_run *run) {
     free(run->path);
+    free(run->start);
     free(run->centers);
     free(run->labels);
     free(run->weights);
@@ -37,26 +39,28 @@ void cli_run_free(cli_run *run) {
 
 bool cli_run_allocate(const cli_cluster_job *job, cli_run *run) {
     run->path_room = 16;
-    run->path = cli_allocate(run->path_room * job->k, job->d, sizeof(ts_real));
-    run->centers = cli_allocate(job->k, job->d, sizeof(ts_real));
+    run->path = cli_allocate(run->path_room * job->k, job->d, sizeof *run->path);
+    run->start = cli_allocate(job->k, job->d, sizeof *run->start);
+    run->centers = cli_allocate(job->k, job->d, sizeof *run->centers);
     run->labels = cli_allocate(job->n, 1, sizeof(int64_t));
     const bool weighs = job->options->weights != NULL;
     run->weights = weighs ? cli_allocate(job->n, job->k, sizeof(ts_real)) : NULL;
-    return run->path != NULL && run->centers != NULL && run->labels != NULL && (run->weights != NULL || !weighs);
+    return run->path != NULL && run->start != NULL && run->centers != NULL && run->labels != NULL &&
+           (run->weights != NULL || !weighs);
 }
 
 /* Appends the centres after a step to the run's path. */
-static bool extend_path(const cli_cluster_job *job, cli_run *run, const ts_real *centers) {
+static bool extend_path(const cli_cluster_job *job, cli_run *run, const double *centers) {
     const int64_t size = job->k * job->d;
     if (run->path_steps + 2 > run->path_room) {
-        if ((uint64_t)run->path_room > SIZE_MAX / 4 / sizeof(ts_real) / (uint64_t)size) return false;
-        ts_real *path = realloc(run->path, (size_t)(2 * run->path_room * size) * sizeof(ts_real));
+        if ((uint64_t)run->path_room > SIZE_MAX / 4 / sizeof(double) / (uint64_t)size) return false;
+        double *path = realloc(run->path, (size_t)(2 * run->path_room * size) * sizeof *path);
         if (path == NULL) return false;
         run->path = path;
         run->path_room *= 2;
     }
     run->path_steps++;
-    memcpy(run->path + run->path_steps * size, centers, (size_t)size * sizeof(ts_real));
+    memcpy(run->path + run->path_steps * size, centers, (size_t)size * sizeof *centers);
     return true;
 }
 
@@ -65,30 +69,25 @@ ts_problem cli_run_problem(const cli_cluster_job *job, const cli_run *run) {
                         .d = job->d,
                         .k = job->k,
                         .points = job->points,
-                        .centers = run->path,
+                        .centers = run->start,
+                        .exact_points = job->exact,
+                        .exact_centers = run->path,
                         .empty = (ts_empty_policy)job->options->empty,
                         .seed = run->seed};
-}
-
-/* By what runs are compared: what the algorithm makes small; where centres weigh points by distance, what they were
- * made for, a share of the points. */
-static double rank_of(const cli_cluster_job *job, const cli_run *run) {
-    enum { USUAL_SHARE = 10 }; /* per cent */
-    const double share = job->options->trim > 0 ? job->options->trim : USUAL_SHARE / 100.0;
-    if (job->model.definition.cross_centers.own_code && !job->model.definition.medoids && !job->model.directions)
-        return ts_trimmed_objective(job->n, job->d, job->k, job->points, run->centers, share);
-    return ts_rescaling_objective(&job->rescaling, job->model.cost, job->n, job->points, run->centers, run->labels);
 }
 
 static int keep_state(const cli_cluster_job *job, cli_run *run, ts_circuit *circuit) {
     const ts_clustering *state = ts_circuit_state(circuit);
     const int64_t size = job->k * job->d;
+    const ts_points points = cli_cluster_job_points(job);
     ts_error error = {0};
     for (int64_t i = 0; i < size; i++)
-        if (!isfinite(state->centers[i]))
+        if (!isfinite(state->exact_centers[i]))
             return cli_fail(CLI_FAILED, "%s: centre %lld is not finite after step %lld",
                             cli_source_name(job->options->file), (long long)(i / job->d), (long long)state->steps);
-    memcpy(run->centers, state->centers, (size_t)size * sizeof(ts_real));
+    memcpy(run->centers, state->exact_centers, (size_t)size * sizeof *run->centers);
+    for (int64_t i = 0; state->medoids != NULL && i < size; i++) /* all digits of the rows that they are */
+        run->centers[i] = ts_point_at(&points, state->medoids[i / job->d], i % job->d);
     memcpy(run->labels, state->labels, (size_t)job->n * sizeof(int64_t));
     if (run->weights != NULL && ts_circuit_weights(circuit, run->weights, &error) != TS_OK)
         return fail_error(job, &error);
@@ -96,8 +95,9 @@ static int keep_state(const cli_cluster_job *job, cli_run *run, ts_circuit *circ
     run->empty_repairs = state->empty_repairs;
     run->trimmed = state->trimmed;
     run->converged = state->converged;
-    run->rank = rank_of(job, run);
-    return isnan(run->rank) ? fail_memory(job) : CLI_DONE;
+    run->in_double = ts_circuit_is_exact(circuit);
+    run->criterion = cli_cluster_criterion(job, run);
+    return isnan(run->criterion) ? fail_memory(job) : CLI_DONE;
 }
 
 int cli_run_circuit(const cli_cluster_job *job, cli_run *run, int64_t restarts, cli_progress *progress) {
@@ -110,10 +110,10 @@ int cli_run_circuit(const cli_cluster_job *job, cli_run *run, int64_t restarts, 
     ts_status status = TS_OK;
     bool room = true;
     /* the first place may not be the one given: on the unit sphere, on a row */
-    memcpy(run->path, state->centers, (size_t)(job->k * job->d) * sizeof(ts_real));
+    memcpy(run->path, state->exact_centers, (size_t)(job->k * job->d) * sizeof *run->path);
     for (int64_t t = 0; status == TS_OK && room && t < o->steps && (o->steps_exact || !state->converged); t++) {
         status = ts_circuit_step(circuit, &error);
-        if (status == TS_OK && job->keeps_path) room = extend_path(job, run, state->centers);
+        if (status == TS_OK && job->keeps_path) room = extend_path(job, run, state->exact_centers);
         cli_progress_step(progress, run->restart, restarts, t + 1, o->steps);
     }
     if (status == TS_OK && room) status = ts_circuit_finish(circuit, &error);
@@ -131,13 +131,14 @@ int cli_run_circuit(const cli_cluster_job *job, cli_run *run, int64_t restarts, 
 /* ---- learned models ---------------------------------------------------------------------------------------------- */
 
 /* Labels every point with its nearest centre, the lowest index among equals; whether any label changed. */
-static bool label_nearest(const cli_cluster_job *job, const ts_real *centers, int64_t *labels) {
-    const int64_t n = job->n, d = job->d, k = job->k;
+static bool label_nearest(const cli_cluster_job *job, const double *centers, int64_t *labels) {
+    const int64_t n = job->n, k = job->k;
+    const ts_points points = cli_cluster_job_points(job);
     bool changed = false;
-#pragma omp parallel for reduction(|| : changed) if (ts_pays(n * k * d))
+#pragma omp parallel for reduction(|| : changed) if (ts_pays(n * k * job->d))
     for (int64_t i = 0; i < n; i++) {
         int64_t nearest;
-        ts_nearest(d, k, job->points + i * d, centers, &nearest);
+        ts_point_nearest(&points, i, k, centers, &nearest);
         changed = changed || labels[i] != nearest;
         labels[i] = nearest;
     }
@@ -145,30 +146,36 @@ static bool label_nearest(const cli_cluster_job *job, const ts_real *centers, in
 }
 
 /* Keeps the centres of a step if their objective is the least so far. */
-static void keep_better(const cli_cluster_job *job, cli_run *run, const ts_real *centers, int64_t *labels) {
+static void keep_better(const cli_cluster_job *job, cli_run *run, const double *centers, const int64_t *labels) {
+    const ts_points points = cli_cluster_job_points(job);
     for (int64_t i = 0; i < job->k * job->d; i++)
         if (!isfinite(centers[i])) return;
-    const double objective =
-        ts_rescaling_objective(&job->rescaling, TS_COST_SQUARED, job->n, job->points, centers, labels);
-    if (!(objective < run->rank)) return;
-    run->rank = objective;
+    const double objective = ts_cost_of(TS_COST_SQUARED, &points, NULL, centers, labels);
+    if (!(objective < run->criterion)) return;
+    run->criterion = objective;
     run->best_step = run->steps;
     memcpy(run->centers, centers, (size_t)(job->k * job->d) * sizeof *centers);
     memcpy(run->labels, labels, (size_t)job->n * sizeof *labels);
 }
 
+static void widen(int64_t count, const ts_real *from, double *to) {
+    for (int64_t i = 0; i < count; i++) to[i] = (double)from[i];
+}
+
 int cli_run_learned(const cli_cluster_job *job, cli_run *run, int64_t restarts, cli_progress *progress) {
     const cli_cluster_options *o = job->options;
+    const int64_t size = job->k * job->d;
     ts_error error = {.status = TS_OK};
     ts_learner_run *learned = ts_learner_run_create(&job->model.learned->model);
     int64_t *labels = cli_allocate(job->n, 1, sizeof *labels);
-    int code = learned == NULL || labels == NULL ? fail_memory(job) : CLI_DONE;
+    double *centers = cli_allocate(job->k, job->d, sizeof *centers);
+    int code = learned == NULL || labels == NULL || centers == NULL ? fail_memory(job) : CLI_DONE;
     if (code == CLI_DONE &&
-        ts_learner_run_begin(learned, job->n, job->points, run->path, TS_LEARNER_REEMBED, &error) != TS_OK)
+        ts_learner_run_begin(learned, job->n, job->points, run->start, TS_LEARNER_REEMBED, &error) != TS_OK)
         code = fail_error(job, &error);
     run->steps = 0;
     run->converged = false;
-    run->rank = INFINITY;
+    run->criterion = INFINITY;
     if (code == CLI_DONE) {
         label_nearest(job, run->path, labels);
         keep_better(job, run, run->path, labels);
@@ -176,16 +183,17 @@ int cli_run_learned(const cli_cluster_job *job, cli_run *run, int64_t restarts, 
     while (code == CLI_DONE && run->steps < o->steps && (o->steps_exact || !run->converged)) {
         if (ts_learner_run_step(learned, &error) != TS_OK) code = fail_error(job, &error);
         if (code != CLI_DONE) break;
-        const ts_real *centers = ts_learner_run_centers(learned);
+        widen(size, ts_learner_run_centers(learned), centers);
         run->steps++;
         run->converged = !label_nearest(job, centers, labels);
         keep_better(job, run, centers, labels);
         if (job->keeps_path && !extend_path(job, run, centers)) code = fail_memory(job);
         cli_progress_step(progress, run->restart, restarts, run->steps, o->steps);
     }
-    if (code == CLI_DONE && !isfinite(run->rank))
+    if (code == CLI_DONE && !isfinite(run->criterion))
         code = cli_fail(CLI_FAILED, "%s: the model diverges", cli_source_name(o->file));
     ts_learner_run_free(learned);
     free(labels);
+    free(centers);
     return code;
 }

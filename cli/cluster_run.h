@@ -11,16 +11,17 @@ struct cli_cluster_job;
 typedef struct cli_run {
     int64_t restart; /* from 0 */
     uint64_t seed;
-    ts_real
-        *path; /* [path_steps + 1, k, d] centres before and after every step, if it is kept; else the initial ones */
+    double *path; /* [path_steps + 1, k, d] centres before and after every step, if it is kept; else the initial ones */
     int64_t path_steps, path_room;
-    ts_real *centers; /* [k,d] */
+    ts_real *start;   /* [k,d] the initial centres in ts_real */
+    double *centers;  /* [k,d] */
     int64_t *labels;  /* [n] -1: trimmed */
     ts_real *weights; /* [n,k] if they are asked for, else NULL */
     int64_t steps, empty_repairs, trimmed;
     int64_t best_step; /* of a learned model: after which of the steps the centres are the best */
     bool converged;
-    double rank; /* the run with the least is kept */
+    bool in_double;   /* all of it was computed so */
+    double criterion; /* cluster_criterion.h; the run with the least is kept */
 } cli_run;
 
 /* count * a * b elements of memory; NULL when that is too much. */

@@ -22,14 +22,3 @@ const char *cli_ratio_text(double value, char text[CLI_NUMBER_TEXT]) {
         snprintf(text, CLI_NUMBER_TEXT, fabs(value) < 1e4 ? "%.4f" : "%.4g", value);
     return text;
 }
-
-double cli_shortest_double(ts_real value) {
-    double nearest = (double)value;
-    for (int digits = FLT_DIG; digits <= DBL_DECIMAL_DIG; digits++) {
-        char text[CLI_NUMBER_TEXT];
-        snprintf(text, sizeof text, "%.*g", digits, (double)value);
-        nearest = strtod(text, NULL);
-        if (!((ts_real)nearest < value) && !((ts_real)nearest > value)) break;
-    }
-    return nearest;
-}

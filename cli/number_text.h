@@ -12,7 +12,4 @@ const char *cli_number_text(double value, char text[CLI_NUMBER_TEXT]);
 /* A ratio with four decimals, "0.9431", or where it is huge with four digits, "1.235e+08"; nan, inf. */
 const char *cli_ratio_text(double value, char text[CLI_NUMBER_TEXT]);
 
-/* The double that is written like the shortest decimal of a ts_real: .2f becomes .2, not .200000003. */
-double cli_shortest_double(ts_real value);
-
 #endif

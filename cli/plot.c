@@ -17,6 +17,7 @@ typedef struct view {
     const cli_cluster_job *job;
     int64_t shown; /* points drawn */
     int64_t *rows; /* [shown] */
+    double *row;   /* [d] one of them */
     cli_axes axes; /* when d > 2 */
 } view;
 
@@ -64,22 +65,24 @@ static unsigned text_color(unsigned color) {
 }
 
 /* Where a point lies. `height` in (0,1) is its place across the strip when there is one feature only. */
-static void position(const view *v, const ts_real *x, double height, double xy[2]) {
+static void position(const view *v, const double *x, double height, double xy[2]) {
     const cli_cluster_job *job = v->job;
     xy[0] = 0;
     xy[1] = height;
     for (int a = 0; a < 2 && a < job->d; a++)
-        xy[a] = job->d > 2 ? cli_axes_project(&v->axes, a, x)
-                           : job->rescaling.shift[a] + job->rescaling.scale[a] * (double)x[a];
+        xy[a] =
+            job->d > 2 ? cli_axes_project(&v->axes, a, x) : job->rescaling.shift[a] + job->rescaling.scale[a] * x[a];
 }
 
 static void write_points(FILE *script, const view *v) {
     const cli_cluster_job *job = v->job;
+    const ts_points points = cli_cluster_job_points(job);
     fputs("$points << EOD\n", script);
     for (int64_t i = 0; i < v->shown; i++) {
         double xy[2];
         const int64_t row = v->rows[i];
-        position(v, job->points + row * job->d, 0.1 + 0.8 * fmod(0.6180339887 * (double)(i + 1), 1), xy);
+        for (int64_t a = 0; a < job->d; a++) v->row[a] = ts_point_at(&points, row, a);
+        position(v, v->row, 0.1 + 0.8 * fmod(0.6180339887 * (double)(i + 1), 1), xy);
         fprintf(script, "%.7g %.7g %u\n", xy[0], xy[1], 0x70000000u | color_of(job->run.labels[row]));
     }
     fputs("EOD\n", script);
@@ -219,9 +222,11 @@ static void write_drawing(FILE *script, const view *v) {
 static bool prepare(const cli_cluster_job *job, view *v) {
     *v = (view){.job = job, .shown = job->n < MOST_POINTS ? job->n : MOST_POINTS};
     v->rows = malloc((size_t)v->shown * sizeof *v->rows);
-    if (v->rows == NULL) return false;
+    v->row = malloc((size_t)job->d * sizeof *v->row);
+    if (v->rows == NULL || v->row == NULL) return false;
     for (int64_t i = 0; i < v->shown; i++) v->rows[i] = (int64_t)((double)i * ((double)job->n / (double)v->shown));
-    return job->d <= 2 || cli_axes_find(v->shown, v->rows, job->d, job->points, &v->axes);
+    const ts_points points = cli_cluster_job_points(job);
+    return job->d <= 2 || cli_axes_find(v->shown, v->rows, &points, &v->axes);
 }
 
 bool cli_plot_clusters(const cli_cluster_job *job, const char *path, ts_io_error *error) {
@@ -245,5 +250,6 @@ bool cli_plot_clusters(const cli_cluster_job *job, const char *path, ts_io_error
     if (script != NULL) fclose(script);
     cli_axes_free(&v.axes);
     free(v.rows);
+    free(v.row);
     return done;
 }

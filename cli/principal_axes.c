@@ -3,24 +3,25 @@
 #include <math.h>
 #include <stdlib.h>
 
-static void find_mean(int64_t m, const int64_t *rows, int64_t d, const ts_real *points, double *mean) {
+static void find_mean(int64_t m, const int64_t *rows, const ts_points *points, double *mean) {
+    const int64_t d = points->d;
     for (int64_t j = 0; j < d; j++) mean[j] = 0;
     for (int64_t i = 0; i < m; i++)
-        for (int64_t j = 0; j < d; j++) mean[j] += (double)points[rows[i] * d + j];
+        for (int64_t j = 0; j < d; j++) mean[j] += ts_point_at(points, rows[i], j);
     for (int64_t j = 0; j < d; j++) mean[j] /= (double)m;
 }
 
 /* Each thread computes rows of the matrix; every entry is summed in the order of the points. */
-static void find_covariance(int64_t m, const int64_t *rows, int64_t d, const ts_real *points, const double *mean,
+static void find_covariance(int64_t m, const int64_t *rows, const ts_points *points, const double *mean,
                             double *covariance) {
+    const int64_t d = points->d;
 #pragma omp parallel for schedule(dynamic)
     for (int64_t a = 0; a < d; a++) {
         double *row = covariance + a * d;
         for (int64_t b = 0; b < d; b++) row[b] = 0;
         for (int64_t i = 0; i < m; i++) {
-            const ts_real *x = points + rows[i] * d;
-            const double xa = (double)x[a] - mean[a];
-            for (int64_t b = 0; b < d; b++) row[b] += xa * ((double)x[b] - mean[b]);
+            const double xa = ts_point_at(points, rows[i], a) - mean[a];
+            for (int64_t b = 0; b < d; b++) row[b] += xa * (ts_point_at(points, rows[i], b) - mean[b]);
         }
     }
 }
@@ -103,15 +104,16 @@ static void find_both(int64_t d, double *covariance, double *work, cli_axes *axe
     }
 }
 
-bool cli_axes_find(int64_t m, const int64_t *rows, int64_t d, const ts_real *points, cli_axes *axes) {
+bool cli_axes_find(int64_t m, const int64_t *rows, const ts_points *points, cli_axes *axes) {
+    const int64_t d = points->d;
     const size_t size = (size_t)d * sizeof(double);
     double *covariance = calloc((size_t)d, size), *work = calloc(1, size);
     *axes = (cli_axes){d, calloc(1, size), {calloc(1, size), calloc(1, size)}, {0, 0}};
     const bool room =
         covariance != NULL && work != NULL && axes->mean != NULL && axes->axis[0] != NULL && axes->axis[1] != NULL;
     if (room) {
-        find_mean(m, rows, d, points, axes->mean);
-        find_covariance(m, rows, d, points, axes->mean, covariance);
+        find_mean(m, rows, points, axes->mean);
+        find_covariance(m, rows, points, axes->mean, covariance);
         find_both(d, covariance, work, axes);
     }
     free(covariance);
@@ -126,8 +128,8 @@ void cli_axes_free(cli_axes *axes) {
     *axes = (cli_axes){0};
 }
 
-double cli_axes_project(const cli_axes *axes, int which, const ts_real *x) {
+double cli_axes_project(const cli_axes *axes, int which, const double *x) {
     double sum = 0;
-    for (int64_t j = 0; j < axes->d; j++) sum += ((double)x[j] - axes->mean[j]) * axes->axis[which][j];
+    for (int64_t j = 0; j < axes->d; j++) sum += (x[j] - axes->mean[j]) * axes->axis[which][j];
     return sum;
 }

@@ -2,7 +2,7 @@
 #ifndef CLI_PRINCIPAL_AXES_H
 #define CLI_PRINCIPAL_AXES_H
 
-#include "../autograd/tensor.h"
+#include "../models/clustering.h"
 
 typedef struct cli_axes {
     int64_t d;
@@ -11,12 +11,12 @@ typedef struct cli_axes {
     double share[2]; /* of the total variance, 0..1 */
 } cli_axes;
 
-/* Of the m points whose row numbers are rows[m] of points [.,d], d >= 2. Eigenvectors of the covariance by power
- * iteration with deflation, in double. false when out of memory. O(m d^2). */
-bool cli_axes_find(int64_t m, const int64_t *rows, int64_t d, const ts_real *points, cli_axes *axes);
+/* Of the points whose numbers are rows[m], d >= 2. Eigenvectors of the covariance by power iteration with deflation, in
+ * double. false when out of memory. O(m d^2). */
+bool cli_axes_find(int64_t m, const int64_t *rows, const ts_points *points, cli_axes *axes);
 void cli_axes_free(cli_axes *axes);
 
 /* The coordinate of x along axis 0 or 1. */
-double cli_axes_project(const cli_axes *axes, int which, const ts_real *x);
+double cli_axes_project(const cli_axes *axes, int which, const double *x);
 
 #endif

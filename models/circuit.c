@@ -31,9 +31,10 @@ static bool take_memory(ts_circuit *c) {
     c->best_medoids = malloc(k * sizeof *c->best_medoids);
     c->state.medoids = c->medoids ? malloc(k * sizeof *c->state.medoids) : NULL;
     c->state.centers = malloc(k * d * sizeof *c->state.centers);
+    c->state.exact_centers = c->places = malloc(k * d * sizeof *c->places);
     c->state.labels = calloc(n, sizeof *c->state.labels);
-    return c->tape && c->tokens && c->occupied && c->lost && c->best_medoids && c->state.centers && c->state.labels &&
-           (!c->medoids || c->state.medoids);
+    return c->tape && c->tokens && c->occupied && c->lost && c->best_medoids && c->state.centers && c->places &&
+           c->state.labels && (!c->medoids || c->state.medoids);
 }
 
 static ts_status tape_failure(const ts_circuit *c, ts_error *error) {
@@ -75,7 +76,10 @@ static ts_status enter(ts_circuit *c, int64_t rows, const ts_real *data, const t
 static void read_centers(ts_circuit *c) {
     const int64_t d = c->model.d, e = c->model.e;
     for (int64_t j = 0; j < c->model.k; j++)
-        memcpy(c->state.centers + j * d, c->tokens + j * e, (size_t)d * sizeof(ts_real));
+        for (int64_t a = 0; a < d; a++) {
+            if (!c->exact) c->places[j * d + a] = (double)c->tokens[j * e + a];
+            c->state.centers[j * d + a] = (ts_real)c->places[j * d + a];
+        }
 }
 
 static double same_weight(const ts_circuit *c) {
@@ -108,12 +112,15 @@ static ts_status find_rows(ts_circuit *c, ts_error *error) {
 static ts_status choose_layer(ts_circuit *c, const ts_definition *definition, ts_error *error) {
     const ts_problem *p = &c->problem;
     if (p->op_by_op || !ts_streamed_layer_fits(definition, p->d, p->k)) return TS_OK;
+    c->exact = p->exact_centers != NULL && ts_circuit_fits_exactly(definition, p->d, p->k);
+    if (c->exact) return ts_circuit_begin_exactly(c, definition, error);
     if (find_rows(c, error) != TS_OK) return error->status;
     const ts_extent points = ts_extent_of(p->n, p->d, p->d, c->data),
                     centers = ts_extent_of(p->k, p->d, p->d, p->centers);
     c->widest = points.widest;
     if (ts_streamed_layer_reaches(points.reach) && ts_streamed_layer_reaches(centers.reach)) {
-        c->streamed = ts_streamed_layer_create(definition, p->n, p->d, p->k, c->data, error);
+        const ts_streamed_rows rows = {.points = {.n = p->n, .d = p->d, .real = c->data}};
+        c->streamed = ts_streamed_layer_create(definition, &rows, p->k, error);
         return c->streamed != NULL ? TS_OK : error->status;
     }
     free(c->points);
@@ -142,9 +149,10 @@ static ts_status fill(ts_circuit *c, const ts_definition *definition, ts_error *
     const ts_problem *p = &c->problem;
     if (choose_layer(c, definition, error) != TS_OK) return error->status;
     if (c->streamed == NULL && embed_points(c, error) != TS_OK) return error->status;
-    if (enter(c, p->k, p->centers, c->model.book, c->model.e, c->tokens, "initial centre", error) != TS_OK)
+    if (!c->exact && enter(c, p->k, p->centers, c->model.book, c->model.e, c->tokens, "initial centre", error) != TS_OK)
         return error->status;
     c->problem.centers = NULL; /* copied, the caller's may go */
+    c->problem.exact_centers = NULL;
     if (c->medoids && ts_circuit_snap_medoids(c, error) != TS_OK) return error->status;
     read_centers(c);
     return TS_OK;
@@ -192,6 +200,9 @@ void ts_circuit_free(ts_circuit *c) {
     free(c->occupied);
     free(c->lost);
     free(c->best_medoids);
+    free(c->places);
+    free(c->moved);
+    free(c->factors);
     free(c->state.medoids);
     free(c->state.centers);
     free(c->state.labels);
@@ -205,6 +216,10 @@ const ts_clustering *ts_circuit_state(const ts_circuit *circuit) {
 size_t ts_circuit_bytes(const ts_circuit *circuit) {
     const size_t streamed = circuit->streamed ? ts_streamed_layer_bytes(circuit->streamed) : 0;
     return ts_tape_bytes(circuit->tape) + streamed;
+}
+
+bool ts_circuit_is_exact(const ts_circuit *c) {
+    return c->exact;
 }
 
 int64_t ts_circuit_onehot_rows(const ts_circuit *c) {
@@ -265,13 +280,17 @@ static ts_tensor *assign(ts_circuit *c, ts_tensor **points, bool *same) {
     return centers;
 }
 
+bool ts_circuit_rests(double now, double before, double widest, double eps) {
+    return fabs(now - before) <= SAME_PLACE * widest + 4 * eps * fabs(now);
+}
+
 /* Did the centres stay where they were? */
 static bool at_rest(const ts_circuit *c, const ts_real *centers) {
     bool rest = true;
     for (int64_t j = 0; j < c->model.k; j++)
         for (int64_t a = 0; a < c->model.d; a++) {
-            const double now = (double)centers[j * c->model.e + a], move = now - (double)c->tokens[j * c->model.e + a];
-            rest = rest && fabs(move) <= SAME_PLACE * c->widest + 4 * EPS * fabs(now);
+            const int64_t at = j * c->model.e + a;
+            rest = rest && ts_circuit_rests((double)centers[at], (double)c->tokens[at], c->widest, EPS);
         }
     return rest;
 }
@@ -292,34 +311,41 @@ static ts_tensor *move(ts_circuit *c, bool *same, ts_error *error) {
 static ts_tensor *move_streamed(ts_circuit *c, bool *same, ts_error *error) {
     const int64_t k = c->model.k, d = c->model.d, e = c->model.e;
     ts_tape_reset(c->tape);
-    ts_tensor *moved = ts_constant(c->tape, TS_SHAPE(k, e), c->tokens),
-              *means = ts_constant(c->tape, TS_SHAPE(k, d), NULL);
+    ts_tensor *moved = ts_constant(c->tape, TS_SHAPE(k, e), c->tokens);
+    double *means = ts_tape_take(c->tape, (size_t)(k * d) * sizeof *means);
     if (ts_tape_status(c->tape) != TS_OK) {
         tape_failure(c, error);
         return NULL;
     }
-    ts_streamed_step step = {.means = means->data, .occupied = c->occupied};
-    if (ts_streamed_layer_step(c->streamed, c->state.centers, c->state.labels, &step, error) != TS_OK) return NULL;
-    for (int64_t j = 0; j < k; j++) memcpy(moved->data + j * e, means->data + j * d, (size_t)d * sizeof *means->data);
+    ts_streamed_step step = {.means = means, .occupied = c->occupied};
+    if (ts_streamed_layer_step(c->streamed, c->places, c->state.labels, &step, error) != TS_OK) return NULL;
+    for (int64_t j = 0; j < k; j++) /* what rounds to -0 is 0 */
+        for (int64_t a = 0; a < d; a++) moved->data[j * e + a] = (ts_real)means[j * d + a] + 0;
     c->assigned = true;
     *same = step.same;
     return moved;
 }
 
-ts_status ts_circuit_step(ts_circuit *c, ts_error *error) {
-    const int64_t repairs = c->state.empty_repairs;
-    bool same = false;
-    c->state.steps++;
-    c->state.trimmed = 0;
-    ts_tensor *moved = (c->streamed ? move_streamed : move)(c, &same, error);
+/* A step by tokens. */
+static ts_status step_tokens(ts_circuit *c, bool *same, bool *rest, ts_error *error) {
+    ts_tensor *moved = (c->streamed ? move_streamed : move)(c, same, error);
     if (moved == NULL) return error->status;
     if (c->model.has_norm) ts_circuit_find_lost(c, moved->data);
     moved = ts_transformer_settle(&c->model, c->tape, moved);
     if (ts_tape_status(c->tape) != TS_OK) return tape_failure(c, error);
     if (ts_circuit_repair(c, moved->data, error) != TS_OK) return error->status;
-    const bool rest = at_rest(c, moved->data);
+    *rest = at_rest(c, moved->data);
     memcpy(c->tokens, moved->data, (size_t)(c->model.k * c->model.e) * sizeof *c->tokens);
     if (c->medoids) ts_circuit_find_medoids(c);
+    return TS_OK;
+}
+
+ts_status ts_circuit_step(ts_circuit *c, ts_error *error) {
+    const int64_t repairs = c->state.empty_repairs;
+    bool same = false, rest = false;
+    c->state.steps++;
+    c->state.trimmed = 0;
+    if ((c->exact ? ts_circuit_step_exactly : step_tokens)(c, &same, &rest, error) != TS_OK) return error->status;
     read_centers(c);
     /* codes of a first step may be those with which points begin, which are no assignment (binary code 0) */
     c->state.converged = same && c->state.steps > 1 && rest && !c->medoids && c->state.empty_repairs == repairs;
@@ -344,7 +370,7 @@ static ts_status trim(ts_circuit *c, ts_tensor *points, ts_tensor *centers, ts_e
 static ts_status finish_streamed(ts_circuit *c, ts_error *error) {
     ts_streamed_step step = {.means = NULL};
     c->assigned = true;
-    return ts_streamed_layer_step(c->streamed, c->state.centers, c->state.labels, &step, error);
+    return ts_streamed_layer_step(c->streamed, c->places, c->state.labels, &step, error);
 }
 
 ts_status ts_circuit_finish(ts_circuit *c, ts_error *error) {

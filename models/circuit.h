@@ -37,6 +37,10 @@ const ts_clustering *ts_circuit_state(const ts_circuit *circuit);
  * ts_circuit_finish. */
 ts_status ts_circuit_weights(ts_circuit *circuit, ts_real *weights, ts_error *error);
 
+/* Is it run in double, on a problem stated so (clustering.h)? Streamed layers are, without a norm or with one that
+ * keeps whole directions of which dot products are taken. */
+bool ts_circuit_is_exact(const ts_circuit *circuit);
+
 /* How many points gave all their weight to one centre in the last assignment, exactly: 1 there and 0 elsewhere. Needs
  * one-hot codes, else -1. */
 int64_t ts_circuit_onehot_rows(const ts_circuit *circuit);

@@ -1,4 +1,5 @@
 /* circuit_repair.c: what a circuit does outside its layer: empty clusters, centres without direction, medoids. */
+#include <float.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,13 +14,39 @@ static void copy_place(const ts_circuit *c, ts_real *to, const ts_real *from) {
     memcpy(to + d + code, from + d + code, (size_t)(c->model.s - code) * sizeof *to);
 }
 
-/* Squared distance of point i to centre j among c->tokens. */
+/* Cluster j goes back to where it was. */
+static void keep_place(ts_circuit *c, int64_t j, ts_real *centers) {
+    const int64_t d = c->model.d, e = c->model.e;
+    if (c->exact)
+        memcpy(c->moved + j * d, c->places + j * d, (size_t)d * sizeof *c->moved);
+    else
+        copy_place(c, centers + j * e, c->tokens + j * e);
+}
+
+/* Coordinate a of point i, as the layer sees it. */
+static double coordinate(const ts_circuit *c, int64_t i, int64_t a) {
+    if (!c->exact) return (double)c->data[i * c->data_step + a];
+    const ts_points points = {c->problem.n, c->model.d, c->problem.points, c->problem.exact_points};
+    return (c->factors != NULL ? c->factors[i] : 1) * ts_point_at(&points, i, a);
+}
+
+/* Squared distance of point i to where cluster j was before it moved. */
 static double squared_distance(const ts_circuit *c, int64_t i, int64_t j) {
-    const ts_real *x = c->data + i * c->data_step, *center = c->tokens + j * c->model.e;
     double sum = 0;
-    for (int64_t l = 0; l < c->model.d; l++)
-        sum += ((double)x[l] - (double)center[l]) * ((double)x[l] - (double)center[l]);
+    for (int64_t a = 0; a < c->model.d; a++) {
+        const double place = c->exact ? c->places[j * c->model.d + a] : (double)c->tokens[j * c->model.e + a];
+        const double difference = coordinate(c, i, a) - place;
+        sum += difference * difference;
+    }
     return sum;
+}
+
+/* Does point i, at this squared distance, lie on a centre, but for the rounding of a mean of n points? */
+static bool lies_on_center(const ts_circuit *c, int64_t i, double distance) {
+    const double rounding = (double)c->problem.n * DBL_EPSILON;
+    double sum = 0;
+    for (int64_t a = 0; a < c->model.d; a++) sum += coordinate(c, i, a) * coordinate(c, i, a);
+    return distance <= rounding * rounding * sum;
 }
 
 /* ---- empty clusters ---------------------------------------------------------------------------------------------- */
@@ -43,13 +70,15 @@ static int64_t farthest_point(const ts_circuit *c, const int64_t *members, const
     int64_t found = -1;
     double most = 0;
     for (int64_t i = 0; i < c->problem.n; i++)
-        if (own[i] > most && members[c->state.labels[i]] > 1) most = own[i], found = i;
+        if (own[i] > most && members[c->state.labels[i]] > 1 && !lies_on_center(c, i, own[i])) most = own[i], found = i;
     return found;
 }
 
 static void move_to_point(ts_circuit *c, int64_t cluster, int64_t point, ts_real *centers) {
     const ts_transformer *m = &c->model;
-    if (c->streamed) /* whose tokens hold nothing but data and code */
+    if (c->exact)
+        for (int64_t a = 0; a < m->d; a++) c->moved[cluster * m->d + a] = coordinate(c, point, a);
+    else if (c->streamed) /* whose tokens hold nothing but data and code */
         memcpy(centers + cluster * m->e, c->data + point * c->data_step, (size_t)m->d * sizeof *centers);
     else
         copy_place(c, centers + cluster * m->e, c->points + point * m->e);
@@ -63,8 +92,7 @@ static ts_status fill_with_farthest(ts_circuit *c, ts_real *centers, ts_error *e
     const bool room = members != NULL && own != NULL;
     for (int64_t i = 0; room && i < n; i++) members[c->state.labels[i]]++;
 #pragma omp parallel for if (ts_pays(n * c->model.d))
-    for (int64_t i = 0; i < (room ? n : 0); i++) /* to the centre before it moved */
-        own[i] = squared_distance(c, i, c->state.labels[i]);
+    for (int64_t i = 0; i < (room ? n : 0); i++) own[i] = squared_distance(c, i, c->state.labels[i]);
     for (int64_t j = 0; room && j < k; j++) {
         const int64_t point = c->occupied[j] ? -1 : farthest_point(c, members, own);
         if (point < 0) continue;
@@ -77,19 +105,24 @@ static ts_status fill_with_farthest(ts_circuit *c, ts_real *centers, ts_error *e
     return room ? TS_OK : ts_error_set(error, TS_ERROR_MEMORY, "out of memory for an empty cluster");
 }
 
-static ts_status treat_empty(ts_circuit *c, ts_real *centers, ts_error *error) {
+static void fill_at_random(ts_circuit *c, int64_t cluster, ts_real *centers) {
     const ts_rng rng = {c->problem.seed, ts_rng_stream("empty cluster"), (uint32_t)c->state.steps};
+    const int64_t point = ts_rng_below(rng, (uint64_t)cluster, c->problem.n);
+    if (!lies_on_center(c, point, squared_distance(c, point, c->state.labels[point])))
+        move_to_point(c, cluster, point, centers);
+}
+
+static ts_status treat_empty(ts_circuit *c, ts_real *centers, ts_error *error) {
     int64_t empty = 0;
     find_occupied(c);
     for (int64_t j = 0; j < c->model.k; j++) {
         if (c->occupied[j]) continue;
         empty++;
-        copy_place(c, centers + j * c->model.e, c->tokens + j * c->model.e);
+        keep_place(c, j, centers);
         if (c->problem.empty == TS_EMPTY_ERROR)
             return ts_error_set(error, TS_ERROR_VALUE, "cluster %lld is empty at step %lld", (long long)j,
                                 (long long)c->state.steps);
-        if (c->problem.empty == TS_EMPTY_RANDOM)
-            move_to_point(c, j, ts_rng_below(rng, (uint64_t)j, c->problem.n), centers);
+        if (c->problem.empty == TS_EMPTY_RANDOM) fill_at_random(c, j, centers);
     }
     return empty > 0 && c->problem.empty == TS_EMPTY_FARTHEST ? fill_with_farthest(c, centers, error) : TS_OK;
 }
@@ -108,7 +141,7 @@ void ts_circuit_find_lost(ts_circuit *c, const ts_real *means) {
 
 ts_status ts_circuit_repair(ts_circuit *c, ts_real *centers, ts_error *error) {
     for (int64_t j = 0; j < c->model.k; j++)
-        if (c->lost[j]) copy_place(c, centers + j * c->model.e, c->tokens + j * c->model.e);
+        if (c->lost[j]) keep_place(c, j, centers);
     return c->may_empty ? treat_empty(c, centers, error) : TS_OK;
 }
 

@@ -5,25 +5,35 @@
 
 #include <math.h>
 
-#include "../autograd/tensor.h"
+#include "clustering.h"
 
 /* The squared distance of x [d] to the nearest of k centres [k,d], in double; *label (NULL: not asked for) is its
  * number, the lowest among equals. NaN, with label 0, when a coordinate is. */
-static inline double ts_nearest(int64_t d, int64_t k, const ts_real *x, const ts_real *centers, int64_t *label) {
-    double least = INFINITY;
-    int64_t nearest = 0;
-    bool number = true;
-    for (int64_t j = 0; j < k; j++) {
-        double sum = 0;
-        for (int64_t a = 0; a < d; a++) {
-            const double difference = (double)x[a] - (double)centers[j * d + a];
-            sum += difference * difference;
-        }
-        number = number && !isnan(sum);
-        if (sum < least) least = sum, nearest = j;
+#define TS_NEAREST(name, number, place)                                                                      \
+    static inline double name(int64_t d, int64_t k, const number *x, const place *centers, int64_t *label) { \
+        double least = INFINITY;                                                                             \
+        int64_t nearest = 0;                                                                                 \
+        bool is_number = true;                                                                               \
+        for (int64_t j = 0; j < k; j++) {                                                                    \
+            double sum = 0;                                                                                  \
+            for (int64_t a = 0; a < d; a++) {                                                                \
+                const double difference = (double)x[a] - (double)centers[j * d + a];                         \
+                sum += difference * difference;                                                              \
+            }                                                                                                \
+            is_number = is_number && !isnan(sum);                                                            \
+            if (sum < least) least = sum, nearest = j;                                                       \
+        }                                                                                                    \
+        if (label != NULL) *label = is_number ? nearest : 0;                                                 \
+        return is_number ? least : NAN;                                                                      \
     }
-    if (label != NULL) *label = number ? nearest : 0;
-    return number ? least : NAN;
+TS_NEAREST(ts_nearest, ts_real, ts_real)
+TS_NEAREST(ts_nearest_real, ts_real, double)
+TS_NEAREST(ts_nearest_exact, double, double)
+
+/* Of point i. */
+static inline double ts_point_nearest(const ts_points *p, int64_t i, int64_t k, const double *centers, int64_t *label) {
+    return p->exact != NULL ? ts_nearest_exact(p->d, k, p->exact + i * p->d, centers, label)
+                            : ts_nearest_real(p->d, k, p->real + i * p->d, centers, label);
 }
 
 #endif

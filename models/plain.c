@@ -9,20 +9,25 @@
 
 /* ---- making one -------------------------------------------------------------------------------------------------- */
 
+/* A number as the problem keeps it. */
+static double kept(const ts_plain *p, double value) {
+    return p->exact ? value : (double)(ts_real)value;
+}
+
 /* A row of the points, or of the initial centres, to length 1. */
-static bool to_unit_length(int64_t d, const ts_real *row, ts_real *unit) {
+static bool to_unit_length(const ts_plain *p, const ts_points *rows, int64_t i, double *unit) {
     double greatest = 0, sum = 0;
-    for (int64_t a = 0; a < d; a++) greatest = fmax(greatest, fabs((double)row[a]));
+    for (int64_t a = 0; a < rows->d; a++) greatest = fmax(greatest, fabs(ts_point_at(rows, i, a)));
     if (!(greatest > 0)) return false;
-    for (int64_t a = 0; a < d; a++) sum += ((double)row[a] / greatest) * ((double)row[a] / greatest);
-    for (int64_t a = 0; a < d; a++) unit[a] = (ts_real)((double)row[a] / greatest / sqrt(sum));
+    for (int64_t a = 0; a < rows->d; a++) unit[a] = ts_point_at(rows, i, a) / greatest;
+    for (int64_t a = 0; a < rows->d; a++) sum += unit[a] * unit[a];
+    for (int64_t a = 0; a < rows->d; a++) unit[a] = kept(p, unit[a] / sqrt(sum));
     return true;
 }
 
-static ts_status to_sphere(int64_t rows, int64_t d, const ts_real *from, ts_real *to, const char *what,
-                           ts_error *error) {
-    for (int64_t i = 0; i < rows; i++)
-        if (!to_unit_length(d, from + i * d, to + i * d))
+static ts_status to_sphere(const ts_plain *p, const ts_points *rows, double *to, const char *what, ts_error *error) {
+    for (int64_t i = 0; i < rows->n; i++)
+        if (!to_unit_length(p, rows, i, to + i * rows->d))
             return ts_error_set(error, TS_ERROR_VALUE, "%s %lld is zero: it has no direction", what, (long long)i + 1);
     return TS_OK;
 }
@@ -30,10 +35,10 @@ static ts_status to_sphere(int64_t rows, int64_t d, const ts_real *from, ts_real
 static double widest_column(const ts_plain *p) {
     double widest = 0;
     for (int64_t a = 0; a < p->problem.d; a++) {
-        double low = (double)p->points[a], high = low;
+        double low = ts_point_at(&p->points, 0, a), high = low;
         for (int64_t i = 1; i < p->problem.n; i++) {
-            low = fmin(low, (double)p->points[i * p->problem.d + a]);
-            high = fmax(high, (double)p->points[i * p->problem.d + a]);
+            low = fmin(low, ts_point_at(&p->points, i, a));
+            high = fmax(high, ts_point_at(&p->points, i, a));
         }
         widest = fmax(widest, high - low);
     }
@@ -44,15 +49,19 @@ static double squared_distance(const ts_plain *p, int64_t i, int64_t j) {
     const int64_t d = p->problem.d;
     double sum = 0;
     for (int64_t a = 0; a < d; a++) {
-        const double difference = (double)p->points[i * d + a] - (double)p->state.centers[j * d + a];
+        const double difference = ts_point_at(&p->points, i, a) - p->centers[j * d + a];
         sum += difference * difference;
     }
     return sum;
 }
 
 static void place_on_row(ts_plain *p, int64_t j, int64_t i) {
-    memcpy(p->state.centers + j * p->problem.d, p->points + i * p->problem.d,
-           (size_t)p->problem.d * sizeof *p->state.centers);
+    for (int64_t a = 0; a < p->problem.d; a++) p->centers[j * p->problem.d + a] = ts_point_at(&p->points, i, a);
+}
+
+/* What the state says of the centres, in ts_real. */
+static void show_centers(ts_plain *p) {
+    for (int64_t i = 0; i < p->problem.k * p->problem.d; i++) p->state.centers[i] = (ts_real)p->centers[i];
 }
 
 /* The nearest rows not taken by an earlier centre. */
@@ -94,29 +103,32 @@ static bool take_memory(ts_plain *p) {
     p->work = malloc(n * sizeof *p->work);
     p->weights = malloc(n * sizeof *p->weights);
     p->sum = malloc(d * sizeof *p->sum);
+    p->carry = malloc(d * sizeof *p->carry);
     p->was = malloc(d * sizeof *p->was);
     p->best_medoids = malloc(k * sizeof *p->best_medoids);
     p->state.medoids = p->algorithm->medoids ? malloc(k * sizeof *p->state.medoids) : NULL;
     p->state.labels = calloc(n, sizeof *p->state.labels);
     p->state.centers = malloc(k * d * sizeof *p->state.centers);
+    p->state.exact_centers = p->centers = malloc(k * d * sizeof *p->centers);
     return (p->unit || !p->algorithm->unit) && p->before && p->members && p->first && p->left && p->own && p->scores &&
-           p->work && p->weights && p->sum && p->was && p->best_medoids &&
-           (p->state.medoids || !p->algorithm->medoids) && p->state.labels && p->state.centers;
+           p->work && p->weights && p->sum && p->carry && p->was && p->best_medoids &&
+           (p->state.medoids || !p->algorithm->medoids) && p->state.labels && p->state.centers && p->centers;
 }
 
 static ts_status prepare(ts_plain *p, ts_error *error) {
     const ts_problem *problem = &p->problem;
     if (!take_memory(p)) return ts_error_set(error, TS_ERROR_MEMORY, "out of memory for a plain algorithm");
-    p->points = problem->points;
-    memcpy(p->state.centers, problem->centers, (size_t)(problem->k * problem->d) * sizeof *p->state.centers);
+    const ts_points given = {problem->k, problem->d, problem->centers, problem->exact_centers};
+    p->points = ts_problem_points(problem);
+    for (int64_t i = 0; i < problem->k * problem->d; i++) p->centers[i] = ts_point_at(&given, 0, i);
     if (p->algorithm->unit) {
-        p->points = p->unit;
-        if (to_sphere(problem->n, problem->d, problem->points, p->unit, "row", error) != TS_OK) return error->status;
-        if (to_sphere(problem->k, problem->d, problem->centers, p->state.centers, "initial centre", error) != TS_OK)
-            return error->status;
+        if (to_sphere(p, &p->points, p->unit, "row", error) != TS_OK) return error->status;
+        if (to_sphere(p, &given, p->centers, "initial centre", error) != TS_OK) return error->status;
+        p->points.exact = p->unit;
     }
     p->widest = widest_column(p);
     if (p->algorithm->medoids) choose_first_medoids(p);
+    show_centers(p);
     return TS_OK;
 }
 
@@ -136,6 +148,7 @@ ts_plain *ts_plain_create(const ts_plain_algorithm *algorithm, const ts_settings
     p->settings = *settings;
     if (!(p->settings.gamma > 0)) p->settings.gamma = 1; /* not used: only the order of distances counts */
     p->problem = *problem;
+    p->exact = problem->exact_centers != NULL;
     p->best_cost = INFINITY;
     if (prepare(p, error) == TS_OK) return p;
     ts_plain_free(p);
@@ -157,11 +170,13 @@ void ts_plain_free(ts_plain *p) {
     free(p->work);
     free(p->weights);
     free(p->sum);
+    free(p->carry);
     free(p->was);
     free(p->best_medoids);
     free(p->state.medoids);
     free(p->state.labels);
     free(p->state.centers);
+    free(p->centers);
     free(p);
 }
 
@@ -176,14 +191,14 @@ static double distance_to(const ts_plain *p, int64_t i, int64_t j) {
     const int64_t d = p->problem.d;
     if (!p->algorithm->unit) return squared_distance(p, i, j);
     double sum = 0;
-    for (int64_t a = 0; a < d; a++) sum += (double)p->points[i * d + a] * (double)p->state.centers[j * d + a];
+    for (int64_t a = 0; a < d; a++) sum += ts_point_at(&p->points, i, a) * p->centers[j * d + a];
     return -sum;
 }
 
 /* By what a shared point is labelled: its share; its code's distance to that of the cluster. */
 static double likeness(const ts_plain *p, int64_t i, int64_t j) {
     if (p->algorithm->by_code) return -ts_plain_code_distance(p, i, j);
-    return (double)p->r[i * p->problem.k + j];
+    return p->r[i * p->problem.k + j];
 }
 
 static void assign_softly(ts_plain *p, int64_t i) {
@@ -191,7 +206,7 @@ static void assign_softly(ts_plain *p, int64_t i) {
     double *r = p->shares + i * k;
     for (int64_t j = 0; j < k; j++) r[j] = distance_to(p, i, j);
     p->algorithm->respond(&p->settings, k, r);
-    for (int64_t j = 0; j < k; j++) p->r[i * k + j] = (ts_real)r[j];
+    for (int64_t j = 0; j < k; j++) p->r[i * k + j] = kept(p, r[j]);
     p->state.labels[i] = 0;
     for (int64_t j = 1; j < k; j++)
         if (likeness(p, i, j) > likeness(p, i, p->state.labels[i])) p->state.labels[i] = j;
@@ -245,8 +260,9 @@ void ts_plain_adopt_labels(ts_plain *p, const int64_t *labels) {
     memcpy(p->state.labels, labels, (size_t)p->problem.n * sizeof *labels);
 }
 
-void ts_plain_adopt_centers(ts_plain *p, const ts_real *centers) {
-    memcpy(p->state.centers, centers, (size_t)(p->problem.k * p->problem.d) * sizeof *centers);
+void ts_plain_adopt_centers(ts_plain *p, const double *centers) {
+    memcpy(p->centers, centers, (size_t)(p->problem.k * p->problem.d) * sizeof *centers);
+    show_centers(p);
 }
 
 double ts_plain_gap(const ts_plain *p, int64_t i, int64_t j) {
@@ -257,7 +273,7 @@ double ts_plain_gap(const ts_plain *p, int64_t i, int64_t j) {
     return measure(p, i, j) - least;
 }
 
-const ts_real *ts_plain_responsibilities(const ts_plain *p) {
+const double *ts_plain_responsibilities(const ts_plain *p) {
     return p->r;
 }
 
@@ -266,7 +282,7 @@ static bool same_assignment(const ts_plain *p) {
     if (p->r == NULL)
         return p->state.steps > 1 && memcmp(p->before, p->state.labels, (size_t)n * sizeof *p->before) == 0;
     for (int64_t i = 0; i < n * k; i++)
-        if (!(fabs((double)p->r[i] - (double)p->previous[i]) <= 1e-6)) return false;
+        if (!(fabs(p->r[i] - p->previous[i]) <= 1e-6)) return false;
     return true;
 }
 
@@ -293,19 +309,33 @@ static void weigh_members(ts_plain *p, int64_t j) {
     if (p->algorithm->weigh != NULL) p->algorithm->weigh(p, j, count, p->scores, p->weights);
 }
 
+/* Adds to coordinate a of the sum. In a problem stated in double nothing is lost: what does not fit is carried. */
+static void add(ts_plain *p, int64_t a, double x) {
+    const double before = p->sum[a];
+    p->sum[a] += x;
+    if (!p->exact) return;
+    p->carry[a] += fabs(before) >= fabs(x) ? before - p->sum[a] + x : x - p->sum[a] + before;
+}
+
+/* Coordinate a of the sum, carry and all, divided by s. */
+static double divided(const ts_plain *p, int64_t a, double s) {
+    const double quotient = p->sum[a] / s;
+    return p->exact ? quotient + (fma(-quotient, s, p->sum[a]) + p->carry[a]) / s : quotient;
+}
+
 /* Writes a mean; on the sphere its direction, if it has one. */
 static void write_center(ts_plain *p, int64_t j, double mass) {
     const int64_t d = p->problem.d;
     double squares = 0, scale = mass;
-    for (int64_t a = 0; a < d; a++) squares += (p->sum[a] / mass) * (p->sum[a] / mass);
-    if (p->algorithm->unit && squares < (double)d * TS_LOST_DIRECTION / 3) return;
+    for (int64_t a = 0; a < d; a++) squares += divided(p, a, mass) * divided(p, a, mass);
+    if (p->algorithm->unit && squares < (double)d * (p->exact ? TS_LOST_EXACT : TS_LOST_DIRECTION) / 3) return;
     if (p->algorithm->unit) scale = mass * sqrt(squares);
-    for (int64_t a = 0; a < d; a++) p->state.centers[j * d + a] = (ts_real)(p->sum[a] / scale);
+    for (int64_t a = 0; a < d; a++) p->centers[j * d + a] = kept(p, divided(p, a, scale));
 }
 
-static bool same_row(int64_t d, const ts_real *a, const ts_real *b) {
-    for (int64_t l = 0; l < d; l++)
-        if (a[l] != b[l]) return false;
+static bool is_row(const ts_plain *p, int64_t i, const double *center) {
+    for (int64_t a = 0; a < p->problem.d; a++)
+        if (ts_point_at(&p->points, i, a) != center[a]) return false;
     return true;
 }
 
@@ -314,14 +344,15 @@ static void move_center(ts_plain *p, int64_t j, int64_t count, const int64_t *ro
     const int64_t d = p->problem.d;
     double mass = 0;
     memset(p->sum, 0, (size_t)d * sizeof *p->sum);
+    memset(p->carry, 0, (size_t)d * sizeof *p->carry);
     for (int64_t m = 0; m < count; m++) {
-        const ts_real *x = p->points + (rows != NULL ? rows[m] : m) * d;
+        const int64_t i = rows != NULL ? rows[m] : m;
         mass += p->weights[m];
-        for (int64_t a = 0; a < d; a++) p->sum[a] += p->weights[m] * (double)x[a];
+        for (int64_t a = 0; a < d; a++) add(p, a, p->weights[m] * ts_point_at(&p->points, i, a));
     }
     write_center(p, j, mass);
     for (int64_t m = count - 1; p->algorithm->medoids && m >= 0; m--)
-        if (same_row(d, p->points + rows[m] * d, p->state.centers + j * d)) p->state.medoids[j] = rows[m];
+        if (is_row(p, rows[m], p->centers + j * d)) p->state.medoids[j] = rows[m];
 }
 
 /* Does no point belong to cluster j at all? */
@@ -336,24 +367,39 @@ static void replace_center(ts_plain *p, int64_t j, int64_t i) {
     p->state.empty_repairs++;
 }
 
+/* Is the point at the place of the centre it belonged to, up to the rounding of a mean of n numbers? */
+static bool is_at_its_center(const ts_plain *p, int64_t i) {
+    const double share = (double)p->problem.n * DBL_EPSILON;
+    double square = 0;
+    for (int64_t a = 0; a < p->problem.d; a++) square += pow(ts_point_at(&p->points, i, a), 2);
+    return !(p->own[i] > share * share * square);
+}
+
 /* Gives empty cluster j the farthest point of a cluster that keeps another; -1 in own[] marks the points given away. */
 static void give_farthest(ts_plain *p, int64_t j) {
     int64_t best = -1;
     for (int64_t i = 0; i < p->problem.n; i++)
-        if (p->left[p->state.labels[i]] > 1 && p->own[i] > 0 && (best < 0 || p->own[i] > p->own[best])) best = i;
+        if (p->left[p->state.labels[i]] > 1 && p->own[i] > 0 && !is_at_its_center(p, i) &&
+            (best < 0 || p->own[i] > p->own[best]))
+            best = i;
     if (best < 0) return;
     p->left[p->state.labels[best]]--;
     p->own[best] = -1;
     replace_center(p, j, best);
 }
 
-static ts_status fill_empty(ts_plain *p, ts_error *error) {
+static void give_random(ts_plain *p, int64_t j) {
     const ts_rng rng = {p->problem.seed, ts_rng_stream("empty cluster"), (uint32_t)p->state.steps};
+    const int64_t i = ts_rng_below(rng, (uint64_t)j, p->problem.n);
+    if (!is_at_its_center(p, i)) replace_center(p, j, i);
+}
+
+static ts_status fill_empty(ts_plain *p, ts_error *error) {
     for (int64_t j = 0; j < p->problem.k; j++) {
         if (!is_empty(p, j)) continue;
         switch (p->problem.empty) {
         case TS_EMPTY_KEEP: break;
-        case TS_EMPTY_RANDOM: replace_center(p, j, ts_rng_below(rng, (uint64_t)j, p->problem.n)); break;
+        case TS_EMPTY_RANDOM: give_random(p, j); break;
         case TS_EMPTY_FARTHEST: give_farthest(p, j); break;
         case TS_EMPTY_ERROR:
             return ts_error_set(error, TS_ERROR_VALUE, "cluster %lld is empty at step %lld", (long long)j,
@@ -366,21 +412,21 @@ static ts_status fill_empty(ts_plain *p, ts_error *error) {
 /* Moves centre j, and says whether it stayed where it was but for rounding. */
 static bool move(ts_plain *p, int64_t j) {
     const int64_t n = p->problem.n, k = p->problem.k, d = p->problem.d;
-    const double eps = sizeof(ts_real) == sizeof(float) ? FLT_EPSILON : DBL_EPSILON;
+    const double eps = sizeof(ts_real) == sizeof(float) && !p->exact ? FLT_EPSILON : DBL_EPSILON;
     bool rest = true;
     if (is_empty(p, j)) return true;
-    memcpy(p->was, p->state.centers + j * d, (size_t)d * sizeof *p->was);
+    memcpy(p->was, p->centers + j * d, (size_t)d * sizeof *p->was);
     if (p->r == NULL) {
         weigh_members(p, j);
         move_center(p, j, p->first[j + 1] - p->first[j], p->members + p->first[j]);
     } else {
-        for (int64_t i = 0; i < n; i++) p->weights[i] = (double)p->r[i * k + j];
+        for (int64_t i = 0; i < n; i++) p->weights[i] = p->r[i * k + j];
         if (p->algorithm->share != NULL) p->algorithm->share(p, j, p->weights);
         move_center(p, j, n, NULL);
     }
     for (int64_t a = 0; a < d; a++) {
-        const double now = (double)p->state.centers[j * d + a];
-        rest = rest && fabs(now - (double)p->was[a]) <= 1e-6 * p->widest + 4 * eps * fabs(now);
+        const double now = p->centers[j * d + a];
+        rest = rest && fabs(now - p->was[a]) <= 1e-6 * p->widest + 4 * eps * fabs(now);
     }
     return rest;
 }
@@ -393,6 +439,7 @@ ts_status ts_plain_update(ts_plain *p, ts_error *error) {
     sort_members(p);
     for (int64_t j = 0; j < p->problem.k; j++) at_rest = move(p, j) && at_rest;
     if (fill_empty(p, error) != TS_OK) return error->status;
+    show_centers(p);
     p->state.converged = same_assignment(p) && at_rest && !p->algorithm->medoids && p->state.empty_repairs == repairs;
     return TS_OK;
 }
@@ -421,6 +468,7 @@ ts_status ts_plain_finish(ts_plain *p, ts_error *error) {
     if (p->algorithm->medoids) {
         memcpy(p->state.medoids, p->best_medoids, (size_t)p->problem.k * sizeof *p->best_medoids);
         for (int64_t j = 0; j < p->problem.k; j++) place_on_row(p, j, p->state.medoids[j]);
+        show_centers(p);
         ts_plain_assign(p);
     }
     if (p->algorithm->trims) trim(p);

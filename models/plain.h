@@ -1,6 +1,7 @@
 /* plain.h: the classical algorithms, written the classical way: the oracles that circuits are held against. They share
  * no code with the circuits beyond the data types and the random numbers. Everything is computed in double from the
- * points as given; a centre is rounded to ts_real once a step.
+ * points as given. In a problem stated in ts_real (clustering.h) centres, shares and unit vectors are rounded to it
+ * once a step; in one stated in double nothing is.
  *
  * A step assigns, with the present centres, and then moves the centres. The two halves can be called alone, so that a
  * comparison may break a tie of the first as the circuit did. */
@@ -64,7 +65,7 @@ ts_status ts_plain_update(ts_plain *plain, ts_error *error);
  * for hard algorithms, the labels of another. */
 double ts_plain_gap(const ts_plain *plain, int64_t i, int64_t j);
 void ts_plain_adopt_labels(ts_plain *plain, const int64_t *labels);
-void ts_plain_adopt_centers(ts_plain *plain, const ts_real *centers); /* between steps: go on from these */
-const ts_real *ts_plain_responsibilities(const ts_plain *plain);      /* [n,k]; NULL for hard algorithms */
+void ts_plain_adopt_centers(ts_plain *plain, const double *centers); /* between steps: go on from these */
+const double *ts_plain_responsibilities(const ts_plain *plain);      /* [n,k]; NULL for hard algorithms */
 
 #endif

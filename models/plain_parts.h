@@ -8,9 +8,11 @@ struct ts_plain {
     const ts_plain_algorithm *algorithm;
     ts_settings settings;
     ts_problem problem;
-    const ts_real *points; /* [n,d] the problem's, or `unit` */
-    ts_real *unit;         /* [n,d] on the unit sphere; NULL unless asked for */
-    ts_real *r, *previous; /* [n,k] responsibilities now and a step ago; NULL for hard algorithms */
+    bool exact;            /* the problem is stated in double: nothing is rounded to ts_real */
+    ts_points points;      /* the problem's, or `unit` */
+    double *unit;          /* [n,d] on the unit sphere; NULL unless asked for */
+    double *centers;       /* [k,d] state.exact_centers is this */
+    double *r, *previous;  /* [n,k] responsibilities now and a step ago; NULL for hard algorithms */
     double *shares;        /* [n,k] distances, from which responsibilities are made, before they are rounded */
     int64_t *before;       /* [n] the labels a step ago; hard algorithms */
     int64_t *members;      /* [n] rows in order of their clusters, */
@@ -19,8 +21,8 @@ struct ts_plain {
     double *own;           /* [n] squared distance to the centre that a point belongs to */
     double *scores, *work; /* [n] */
     double *weights;       /* [n] of the points (of the members) in a centre */
-    double *sum;           /* [d] */
-    ts_real *was;          /* [d] a centre before it moved */
+    double *sum, *carry;   /* [d] of weighted points, and what is still to be added (Kahan); carry only if exact */
+    double *was;           /* [d] a centre before it moved */
     double widest;         /* the range of the widest column */
     double best_cost;      /* k-medoids */
     int64_t *best_medoids; /* [k] */

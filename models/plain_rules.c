@@ -48,7 +48,7 @@ double ts_plain_code_distance(const ts_plain *p, int64_t i, int64_t j) {
     double distance = 0;
     for (int64_t bit = 1; bit < k || bit == 1; bit *= 2) {
         double digit = 0;
-        for (int64_t l = 0; l < k; l++) digit += l & bit ? (double)p->r[i * k + l] : 0;
+        for (int64_t l = 0; l < k; l++) digit += l & bit ? p->r[i * k + l] : 0;
         digit -= j & bit ? 1 : 0;
         distance += digit * digit;
     }

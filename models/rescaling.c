@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "../autograd/kernels/parallel.h"
-#include "row_distance.h"
 
 /* A column farther from 0 than FAR times its range loses too many digits of ts_real to its offset. */
 static const double FAR = 16;
@@ -131,74 +130,105 @@ void ts_rescaling_free(ts_rescaling *rescaling) {
     *rescaling = (ts_rescaling){0};
 }
 
-bool ts_rescaling_keeps(const ts_rescaling *rescaling, int64_t column) {
-    return !(fabs(rescaling->shift[column]) > 0) && !(fabs(rescaling->scale[column] - 1) > 0);
+/* A number of column j as a point has it. */
+static inline double scaled(const ts_rescaling *r, int64_t j, double x) {
+    return (x - r->shift[j]) / r->scale[j];
 }
 
-void ts_rescaling_apply(const ts_rescaling *rescaling, int64_t n, const double *table, ts_real *points) {
-    const int64_t d = rescaling->d;
-    const double *shift = rescaling->shift, *scale = rescaling->scale;
+void ts_rescaling_apply(const ts_rescaling *r, int64_t n, const double *table, ts_real *points) {
+    const int64_t d = r->d;
 #pragma omp parallel for schedule(static) if (ts_pays(n * d))
     for (int64_t i = 0; i < n; i++)
-        for (int64_t j = 0; j < d; j++) points[i * d + j] = (ts_real)((table[i * d + j] - shift[j]) / scale[j]);
+        for (int64_t j = 0; j < d; j++) points[i * d + j] = (ts_real)scaled(r, j, table[i * d + j]);
 }
 
-ts_real *ts_rescaling_convert(const ts_rescaling *rescaling, int64_t n, double *table) {
-    const int64_t d = rescaling->d;
+void ts_rescaling_apply_exactly(const ts_rescaling *r, int64_t n, const double *table, double *points) {
+    const int64_t d = r->d;
+#pragma omp parallel for schedule(static) if (ts_pays(n * d))
+    for (int64_t i = 0; i < n; i++)
+        for (int64_t j = 0; j < d; j++) points[i * d + j] = scaled(r, j, table[i * d + j]);
+}
+
+/* Does ts_real hold all points exactly? */
+static bool is_exact(const ts_rescaling *r, int64_t n, const double *table) {
+    const int64_t d = r->d;
+    bool exact = true;
+#pragma omp parallel for schedule(static) reduction(&& : exact) if (ts_pays(n * d))
+    for (int64_t i = 0; i < n; i++) {
+        bool row = exact;
+        for (int64_t j = 0; j < d && exact; j++) {
+            const double x = scaled(r, j, table[i * d + j]);
+            row = row & !(fabs((double)(ts_real)x - x) > 0);
+        }
+        exact = row;
+    }
+    return exact;
+}
+
+/* In the memory of the table, which shrinks. */
+static ts_real *convert_in_place(const ts_rescaling *r, int64_t n, double *table) {
+    const int64_t d = r->d;
     ts_real *points = (ts_real *)(void *)table;
     for (int64_t j = 0; j < d; j++) { /* a number lands on itself, or on those before it */
-        ts_real x = (ts_real)((table[j] - rescaling->shift[j]) / rescaling->scale[j]);
+        ts_real x = (ts_real)scaled(r, j, table[j]);
         memcpy((char *)table + (size_t)j * sizeof x, &x, sizeof x);
     }
     /* rows first .. end-1 land where rows up to first were, which have gone before */
     for (int64_t first = 1, end = 2; first < n; first = end, end *= 2)
-        ts_rescaling_apply(rescaling, (end < n ? end : n) - first, table + first * d, points + first * d);
+        ts_rescaling_apply(r, (end < n ? end : n) - first, table + first * d, points + first * d);
     ts_real *smaller = realloc(points, (size_t)(n * d) * sizeof *points);
     return smaller == NULL ? points : smaller;
 }
 
-void ts_rescaling_invert(const ts_rescaling *rescaling, int64_t n, const ts_real *points, double *table) {
-    const int64_t d = rescaling->d;
+bool ts_rescaling_convert(const ts_rescaling *r, int64_t n, double *table, ts_real **points, double **exact) {
+    *exact = NULL;
+    if (is_exact(r, n, table)) {
+        *points = convert_in_place(r, n, table);
+        return true;
+    }
+    *points = malloc((size_t)(n * r->d) * sizeof **points);
+    if (*points == NULL) {
+        free(table);
+        return false;
+    }
+    ts_rescaling_apply(r, n, table, *points);
+    ts_rescaling_apply_exactly(r, n, table, table);
+    *exact = table;
+    return true;
+}
+
+static int compare_doubles(const void *a, const void *b) {
+    const double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+static ts_column_loss loss_of(int64_t n, double *column) {
+    ts_column_loss loss = {1, 0};
+    qsort(column, (size_t)n, sizeof *column, compare_doubles);
+    for (int64_t i = 1; i < n; i++) {
+        if (!(column[i] > column[i - 1])) continue;
+        loss.distinct++;
+        loss.lost += !((ts_real)column[i] > (ts_real)column[i - 1]);
+    }
+    return loss;
+}
+
+bool ts_rescaling_losses(const ts_points *p, ts_column_loss *losses) {
+    bool room = true;
+#pragma omp parallel for schedule(dynamic) reduction(&& : room) if (ts_pays(p->n * p->d))
+    for (int64_t a = 0; a < p->d; a++) {
+        double *column = malloc((size_t)p->n * sizeof *column);
+        losses[a] = (ts_column_loss){0, 0};
+        room = room && column != NULL;
+        for (int64_t i = 0; column != NULL && i < p->n; i++) column[i] = ts_point_at(p, i, a);
+        if (column != NULL) losses[a] = loss_of(p->n, column);
+        free(column);
+    }
+    return room;
+}
+
+void ts_rescaling_invert(const ts_rescaling *r, int64_t n, const double *points, double *table) {
+    const int64_t d = r->d;
     for (int64_t i = 0; i < n; i++)
-        for (int64_t j = 0; j < d; j++)
-            table[i * d + j] = rescaling->shift[j] + rescaling->scale[j] * (double)points[i * d + j];
-}
-
-/* 1 - cos(x, c); 1 where either is zero. */
-static double cosine_distance(int64_t d, const ts_real *x, const ts_real *c) {
-    double product = 0, xx = 0, cc = 0;
-    for (int64_t j = 0; j < d; j++) {
-        product += (double)x[j] * (double)c[j];
-        xx += (double)x[j] * (double)x[j];
-        cc += (double)c[j] * (double)c[j];
-    }
-    return xx > 0 && cc > 0 ? fmax(1 - product / sqrt(xx) / sqrt(cc), 0) : 1;
-}
-
-/* What rows first .. end-1 add. */
-TS_CLONES static double cost_of(const ts_rescaling *r, ts_cost cost, int64_t first, int64_t end, const ts_real *points,
-                                const ts_real *centers, const int64_t *labels) {
-    double sum = 0;
-    for (int64_t i = first; i < end; i++) {
-        if (labels[i] < 0) continue;
-        const ts_real *x = points + i * r->d, *c = centers + labels[i] * r->d;
-        if (cost == TS_COST_COSINE) {
-            sum += cosine_distance(r->d, x, c);
-            continue;
-        }
-        const double distance = ts_squared_distance(r->d, r->scale, x, c);
-        sum += cost == TS_COST_DISTANCE ? sqrt(distance) : distance;
-    }
-    return sum;
-}
-
-double ts_rescaling_objective(const ts_rescaling *rescaling, ts_cost cost, int64_t n, const ts_real *points,
-                              const ts_real *centers, const int64_t *labels) {
-    enum { BLOCKS = 256 }; /* of rows; their bounds and the order of their sums depend on n alone */
-    double part[BLOCKS], sum = 0;
-#pragma omp parallel for schedule(static) if (ts_pays(n * rescaling->d))
-    for (int64_t b = 0; b < BLOCKS; b++)
-        part[b] = cost_of(rescaling, cost, n * b / BLOCKS, n * (b + 1) / BLOCKS, points, centers, labels);
-    for (int64_t b = 0; b < BLOCKS; b++) sum += part[b];
-    return sum;
+        for (int64_t j = 0; j < d; j++) table[i * d + j] = r->shift[j] + r->scale[j] * points[i * d + j];
 }

@@ -31,20 +31,22 @@ ts_status ts_rescaling_fit(ts_scaling scaling, int64_t n, int64_t d, const doubl
                            ts_error *error);
 void ts_rescaling_free(ts_rescaling *rescaling); /* harmless on a zeroed struct */
 
-/* True if a column is left as it is: shift 0 and scale 1. */
-bool ts_rescaling_keeps(const ts_rescaling *rescaling, int64_t column);
+/* Turns a table [n,d] that malloc gave into its points, which malloc gave, too: *points in ts_real and, where any of
+ * them are roundings, *exact in double; else that is NULL. The table's memory becomes that of one of them. False, with
+ * both NULL and the table freed, when memory is short. */
+bool ts_rescaling_convert(const ts_rescaling *rescaling, int64_t n, double *table, ts_real **points, double **exact);
 
-/* Turns a table [n,d] that malloc gave into its points [n,d], in the same memory, which shrinks. */
-ts_real *ts_rescaling_convert(const ts_rescaling *rescaling, int64_t n, double *table);
+/* What a column loses in ts_real: of `distinct` different numbers, `lost` become equal to another. */
+typedef struct ts_column_loss {
+    int64_t distinct, lost;
+} ts_column_loss;
 
-/* points [n,d] from table [n,d], and back. */
+/* losses[d] of points. False when memory is short. O(d n log n). */
+bool ts_rescaling_losses(const ts_points *points, ts_column_loss *losses);
+
+/* points [n,d] from table [n,d], in ts_real or in double, where they may be one; and back. */
 void ts_rescaling_apply(const ts_rescaling *rescaling, int64_t n, const double *table, ts_real *points);
-void ts_rescaling_invert(const ts_rescaling *rescaling, int64_t n, const ts_real *points, double *table);
-
-/* What a run makes small (ts_cost), in double and in the units of the file, where ||x - c||^2 is
- * sum_j scale_j^2 (x'_ij - c'_{label i,j})^2; cosines are those of points as scaled. points [n,d], centers [k,d],
- * labels [n] in 0..k-1, or -1: left out. The same bits at any number of threads. */
-double ts_rescaling_objective(const ts_rescaling *rescaling, ts_cost cost, int64_t n, const ts_real *points,
-                              const ts_real *centers, const int64_t *labels);
+void ts_rescaling_apply_exactly(const ts_rescaling *rescaling, int64_t n, const double *table, double *points);
+void ts_rescaling_invert(const ts_rescaling *rescaling, int64_t n, const double *points, double *table);
 
 #endif

@@ -1,28 +1,36 @@
-/* row_distance.h: the squared distance of two rows, where its last bit decides nothing between two ways of computing.
- */
+/* row_distance.h: the squared distance of a point and a place, where its last bit decides nothing between two ways of
+ * computing. */
 #ifndef TS_ROW_DISTANCE_H
 #define TS_ROW_DISTANCE_H
 
-#include "../autograd/tensor.h"
+#include "clustering.h"
 
 /* sum_a (scale_a (x_a - y_a))^2 of rows x [d], y [d], in double; scale NULL: ones. 8 sums side by side, as vectors hold
  * them, then what is left over: the same bits everywhere. 0 only for equal rows, unless squares underflow. */
-static inline double ts_squared_distance(int64_t d, const double *scale, const ts_real *x, const ts_real *y) {
-    enum { SUMS = 8 };
-    double sum[SUMS] = {0}, rest = 0;
-    int64_t a = 0;
-    for (; a + SUMS <= d; a += SUMS)
-        for (int l = 0; l < SUMS; l++) {
-            const double unit = scale == NULL ? 1 : scale[a + l];
-            const double difference = unit * ((double)x[a + l] - (double)y[a + l]);
-            sum[l] += difference * difference;
-        }
-    for (; a < d; a++) {
-        const double difference = (scale == NULL ? 1 : scale[a]) * ((double)x[a] - (double)y[a]);
-        rest += difference * difference;
+#define TS_SQUARED_DISTANCE(name, number)                                                                     \
+    static inline double name(int64_t d, const double *scale, const number *x, const double *y) {             \
+        enum { SUMS = 8 };                                                                                    \
+        double sum[SUMS] = {0}, rest = 0;                                                                     \
+        int64_t a = 0;                                                                                        \
+        for (; a + SUMS <= d; a += SUMS)                                                                      \
+            for (int l = 0; l < SUMS; l++) {                                                                  \
+                const double difference = (scale == NULL ? 1 : scale[a + l]) * ((double)x[a + l] - y[a + l]); \
+                sum[l] += difference * difference;                                                            \
+            }                                                                                                 \
+        for (; a < d; a++) {                                                                                  \
+            const double difference = (scale == NULL ? 1 : scale[a]) * ((double)x[a] - y[a]);                 \
+            rest += difference * difference;                                                                  \
+        }                                                                                                     \
+        for (int l = 0; l < 4; l++) sum[l] += sum[l + 4];                                                     \
+        return ((sum[0] + sum[2]) + (sum[1] + sum[3])) + rest;                                                \
     }
-    for (int l = 0; l < 4; l++) sum[l] += sum[l + 4];
-    return ((sum[0] + sum[2]) + (sum[1] + sum[3])) + rest;
+TS_SQUARED_DISTANCE(ts_squared_distance_real, ts_real)
+TS_SQUARED_DISTANCE(ts_squared_distance_exact, double)
+
+/* Of point i and y [d]. */
+static inline double ts_squared_distance(const ts_points *p, int64_t i, const double *scale, const double *y) {
+    return p->exact != NULL ? ts_squared_distance_exact(p->d, scale, p->exact + i * p->d, y)
+                            : ts_squared_distance_real(p->d, scale, p->real + i * p->d, y);
 }
 
 #endif

@@ -35,7 +35,8 @@ enum { BLOCK = 4096 }; /* rows whose weights are added up on their own, whoever 
 
 typedef struct seeder {
     int64_t n, d;
-    const ts_real *points;
+    ts_points points;
+    double *newest;  /* [d] the row chosen last */
     double *nearest; /* [n] squared distance to the nearest chosen row, */
     int64_t *owner;  /* [n] which is number owner[i] of those chosen */
     double *apart;   /* [k] squared distance of the newest to those chosen before it */
@@ -57,23 +58,29 @@ TS_CLONES static int64_t find_open(const seeder *s, int64_t first, int64_t end, 
     return found;
 }
 
-TS_CLONES static void measure(const seeder *s, int64_t first, const int32_t *open, int64_t found, int64_t count,
-                              const ts_real *center) {
-    enum { AHEAD = 16, LINE = 64 / (int)sizeof(ts_real) };
+static inline void fetch(const ts_points *points, int64_t row) {
+    enum { LINE = 64 };
+    const size_t size = points->exact != NULL ? sizeof(double) : sizeof(ts_real), bytes = (size_t)points->d * size;
+    const char *x = (points->exact != NULL ? (const char *)points->exact : (const char *)points->real);
+    for (size_t at = 0; at < bytes; at += LINE) __builtin_prefetch(x + (size_t)row * bytes + at);
+}
+
+TS_CLONES static void measure(const seeder *s, int64_t first, const int32_t *open, int64_t found, int64_t count) {
+    enum { AHEAD = 16 };
     for (int64_t l = 0; l < found; l++) {
-        const int64_t i = first + open[l], next = first + open[l + AHEAD < found ? l + AHEAD : l];
-        for (int64_t a = 0; a < s->d; a += LINE) __builtin_prefetch(s->points + next * s->d + a);
-        const double distance = ts_squared_distance(s->d, NULL, s->points + i * s->d, center);
+        const int64_t i = first + open[l];
+        fetch(&s->points, first + open[l + AHEAD < found ? l + AHEAD : l]);
+        const double distance = ts_squared_distance(&s->points, i, NULL, s->newest);
         if (distance < s->nearest[i]) s->nearest[i] = distance, s->owner[i] = count;
     }
 }
 
-static void update_block(const seeder *s, int64_t block, const ts_real *center, int64_t count) {
+static void update_block(const seeder *s, int64_t block, int64_t count) {
     const int64_t first = block * BLOCK, end = s->n - first < BLOCK ? s->n : first + BLOCK;
     int64_t farthest = first;
     int32_t open[BLOCK];
     double sum = 0;
-    measure(s, first, open, find_open(s, first, end, count, open), count, center);
+    measure(s, first, open, find_open(s, first, end, count, open), count);
     for (int64_t i = first; i < end; i++) {
         sum += s->nearest[i];
         if (s->nearest[i] > s->nearest[farthest]) farthest = i;
@@ -84,11 +91,10 @@ static void update_block(const seeder *s, int64_t block, const ts_real *center, 
 
 /* Takes the newest of the rows chosen, number `count`. */
 static void update_nearest(const seeder *s, const int64_t *rows, int64_t count) {
-    const ts_real *center = s->points + rows[count] * s->d;
-    for (int64_t j = 0; j < count; j++)
-        s->apart[j] = ts_squared_distance(s->d, NULL, s->points + rows[j] * s->d, center);
+    for (int64_t a = 0; a < s->d; a++) s->newest[a] = ts_point_at(&s->points, rows[count], a);
+    for (int64_t j = 0; j < count; j++) s->apart[j] = ts_squared_distance(&s->points, rows[j], NULL, s->newest);
 #pragma omp parallel for schedule(static) if (ts_pays(s->n * s->d))
-    for (int64_t block = 0; block < s->blocks; block++) update_block(s, block, center, count);
+    for (int64_t block = 0; block < s->blocks; block++) update_block(s, block, count);
 }
 
 /* A row not among rows[0..count-1], uniformly: the r-th of those left, which is r plus the chosen ones before it. */
@@ -124,15 +130,17 @@ static int64_t next_row(const seeder *s, ts_seeding seeding, const int64_t *rows
 
 static bool take_memory(seeder *s, int64_t k) {
     const size_t n = (size_t)s->n, blocks = (size_t)s->blocks;
+    s->newest = malloc((size_t)s->d * sizeof *s->newest);
     s->nearest = malloc(n * sizeof *s->nearest);
     s->owner = malloc(n * sizeof *s->owner);
     s->apart = malloc((size_t)k * sizeof *s->apart);
     s->sum = malloc(blocks * sizeof *s->sum);
     s->farthest = malloc(blocks * sizeof *s->farthest);
-    return s->nearest && s->owner && s->apart && s->sum && s->farthest;
+    return s->newest && s->nearest && s->owner && s->apart && s->sum && s->farthest;
 }
 
 static void release(seeder *s) {
+    free(s->newest);
     free(s->nearest);
     free(s->owner);
     free(s->apart);
@@ -154,12 +162,13 @@ static ts_status random_rows(int64_t n, int64_t k, ts_rng rng, int64_t *rows, ts
     return TS_OK;
 }
 
-ts_status ts_seed_rows(ts_seeding seeding, int64_t n, int64_t d, int64_t k, const ts_real *points, int64_t first,
-                       uint64_t seed, int64_t *rows, ts_error *error) {
+ts_status ts_seed_rows(ts_seeding seeding, const ts_points *points, int64_t k, int64_t first, uint64_t seed,
+                       int64_t *rows, ts_error *error) {
+    const int64_t n = points->n;
     if (k < 1 || k > n || first >= n)
         return ts_error_set(error, TS_ERROR_VALUE, "k = %lld centres cannot be chosen among %lld rows", (long long)k,
                             (long long)n);
-    seeder s = {.n = n, .d = d, .points = points, .blocks = (n + BLOCK - 1) / BLOCK};
+    seeder s = {.n = n, .d = points->d, .points = *points, .blocks = (n + BLOCK - 1) / BLOCK};
     s.rng = (ts_rng){seed, ts_rng_stream("seeding"), 0};
     if (seeding == TS_SEED_RANDOM) return random_rows(n, k, s.rng, rows, error);
     if (seeding == TS_SEED_FIRST) {

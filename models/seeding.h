@@ -2,8 +2,7 @@
 #ifndef TS_SEEDING_H
 #define TS_SEEDING_H
 
-#include "../autograd/status.h"
-#include "../autograd/tensor.h"
+#include "clustering.h"
 
 typedef enum ts_seeding {
     TS_SEED_KMEANS_PP, /* each next centre drawn with probability proportional to D^2, the squared distance to the
@@ -18,9 +17,9 @@ typedef enum ts_seeding {
 bool ts_seeding_by_name(const char *name, ts_seeding *seeding);
 
 /* Writes the chosen row numbers to rows[k], all different, and returns TS_OK, or an error when not 1 <= k <= n. The
- * first row of kmeans++ and gonzalez is `first`, or drawn when first < 0. points [n,d]. O(nkd). */
-ts_status ts_seed_rows(ts_seeding seeding, int64_t n, int64_t d, int64_t k, const ts_real *points, int64_t first,
-                       uint64_t seed, int64_t *rows, ts_error *error);
+ * first row of kmeans++ and gonzalez is `first`, or drawn when first < 0. O(nkd). */
+ts_status ts_seed_rows(ts_seeding seeding, const ts_points *points, int64_t k, int64_t first, uint64_t seed,
+                       int64_t *rows, ts_error *error);
 
 /* The index whose cumulative weight first exceeds u * total, for u in [0,1): always 0..n-1, never an index of weight 0
  * unless all are 0 (then 0), however the sums round. */

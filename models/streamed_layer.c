@@ -38,15 +38,21 @@ static double factor_of(const fitting *f, const ts_block *b) {
 }
 
 static bool looks(const fitting *f, const ts_block *b, ts_group at, ts_group write) {
-    return !b->identity && !b->own_code && !(b->dropout > 0) && copies(f, &b->query, at, 1) &&
-           copies(f, &b->key, at, 1) && copies(f, &b->value, write, 1);
+    return !b->identity && !(b->dropout > 0) && copies(f, &b->query, at, 1) && copies(f, &b->key, at, 1) &&
+           copies(f, &b->value, write, 1);
+}
+
+/* The mean of all whose code is its own, when none are trimmed. */
+static bool trims_nothing(const fitting *f, const ts_block *b) {
+    return b->own_code && b->simplex.map == &ts_top_m_map && !(b->simplex.parameter > 0) &&
+           looks(f, b, TS_GROUP_DATA, TS_GROUP_DATA);
 }
 
 static bool chooses_the_nearest(const fitting *f) {
     const ts_block *b = &f->definition->cross_points;
     const double gamma = factor_of(f, b);
     const bool shares = b->simplex.map == &ts_hardmax_map && f->definition->scheme == TS_SCHEME_ONEHOT;
-    return looks(f, b, TS_GROUP_DATA, TS_GROUP_CODE) && gamma >= 1e-12 && gamma <= 1e12 &&
+    return looks(f, b, TS_GROUP_DATA, TS_GROUP_CODE) && !b->own_code && gamma >= 1e-12 && gamma <= 1e12 &&
            (b->simplex.map == &ts_argmax_map || shares);
 }
 
@@ -55,7 +61,8 @@ static bool averages_its_own(const fitting *f) {
     const ts_block *b = &f->definition->cross_centers;
     const bool onehot = f->definition->scheme == TS_SCHEME_ONEHOT, dot = b->score == TS_SCORE_DOT;
     const bool whole = f->definition->cross_points.simplex.map == &ts_argmax_map;
-    if (!looks(f, b, TS_GROUP_CODE, TS_GROUP_DATA)) return false;
+    if (trims_nothing(f, b)) return whole;
+    if (b->own_code || !looks(f, b, TS_GROUP_CODE, TS_GROUP_DATA)) return false;
     if (b->simplex.map == &ts_hardmax_map) return whole && (onehot || !dot);
     return b->simplex.map == &ts_linear_map && onehot && dot && !(fabs(factor_of(f, b) - 1) > 0);
 }
@@ -63,9 +70,10 @@ static bool averages_its_own(const fitting *f) {
 bool ts_streamed_layer_fits(const ts_definition *definition, int64_t d, int64_t k) {
     const fitting f = {definition, d, k};
     const bool codes = definition->scheme == TS_SCHEME_ONEHOT || definition->scheme == TS_SCHEME_BINARY;
-    if (!codes || definition->medoids || definition->trims || definition->feed_forward.present ||
+    if (!codes || definition->medoids || definition->feed_forward.present ||
         k > 1000000) /* of so many, a share is nothing to those who compare */
         return false;
+    if (definition->trims && !trims_nothing(&f, &definition->cross_centers)) return false;
     return chooses_the_nearest(&f) && averages_its_own(&f) && erases(&f, &definition->self_points, TS_GROUP_CODE) &&
            erases(&f, &definition->self_centers, TS_GROUP_DATA);
 }
@@ -87,13 +95,14 @@ typedef struct tie_list {
 
 struct ts_streamed_layer {
     int64_t n, d, k;
-    const ts_real *points; /* [n,d] */
-    bool dot;              /* the nearest is that of the greatest dot product */
+    ts_streamed_rows rows;
+    bool dot; /* the nearest is that of the greatest dot product */
     double gamma;
     bool shares;    /* ties are shared; else the first takes all */
     int64_t parts;  /* of the rows; part p begins at n p / parts */
     ts_real *keys;  /* what ts_nearest_keys_prepare makes of the centres */
     double *sums;   /* [parts,k,d] of the rows of each cluster */
+    double *rests;  /* [parts,k,d] what their rounding lost, of rows in double; else NULL */
     double *masses; /* [parts,k] their weights */
     tie_list *ties; /* [parts], and after these those of the assignment before */
     size_t work_bytes;
@@ -103,9 +112,11 @@ static bool take_memory(ts_streamed_layer *l) {
     const size_t parts = (size_t)l->parts, k = (size_t)l->k, d = (size_t)l->d;
     l->keys = malloc((size_t)ts_nearest_keys_size(l->d, l->k) * sizeof *l->keys);
     l->sums = malloc(parts * k * d * sizeof *l->sums);
+    if (l->rows.points.exact != NULL) l->rests = malloc(parts * k * d * sizeof *l->rests);
     l->masses = malloc(parts * k * sizeof *l->masses);
     l->ties = calloc(2 * parts, sizeof *l->ties);
-    return l->keys != NULL && l->sums != NULL && l->masses != NULL && l->ties != NULL;
+    return l->keys != NULL && l->sums != NULL && (l->rests != NULL || l->rows.points.exact == NULL) &&
+           l->masses != NULL && l->ties != NULL;
 }
 
 /* So many that threads share them evenly, so few that their sums take a quarter of what the rows would in double. */
@@ -115,12 +126,13 @@ static int64_t count_parts(int64_t n, int64_t k) {
     return parts < MOST ? parts : MOST;
 }
 
-ts_streamed_layer *ts_streamed_layer_create(const ts_definition *definition, int64_t n, int64_t d, int64_t k,
-                                            const ts_real *points, ts_error *error) {
+ts_streamed_layer *ts_streamed_layer_create(const ts_definition *definition, const ts_streamed_rows *rows, int64_t k,
+                                            ts_error *error) {
+    const int64_t n = rows->points.n, d = rows->points.d;
     const fitting f = {definition, d, k};
     ts_streamed_layer *l = calloc(1, sizeof *l);
     if (l != NULL) {
-        *l = (ts_streamed_layer){.n = n, .d = d, .k = k, .points = points, .parts = count_parts(n, k)};
+        *l = (ts_streamed_layer){.n = n, .d = d, .k = k, .rows = *rows, .parts = count_parts(n, k)};
         l->gamma = factor_of(&f, &definition->cross_points);
         l->dot = definition->cross_points.score == TS_SCORE_DOT;
         l->shares = definition->cross_points.simplex.map == &ts_hardmax_map;
@@ -136,13 +148,15 @@ void ts_streamed_layer_free(ts_streamed_layer *l) {
     for (int64_t p = 0; l->ties != NULL && p < 2 * l->parts; p++) free(l->ties[p].item);
     free(l->keys);
     free(l->sums);
+    free(l->rests);
     free(l->masses);
     free(l->ties);
     free(l);
 }
 
 size_t ts_streamed_layer_bytes(const ts_streamed_layer *l) {
-    const size_t sums = (size_t)(l->parts * l->k * (l->d + 1)) * sizeof(double);
+    const int64_t numbers = l->rests != NULL ? 2 * l->d + 1 : l->d + 1;
+    const size_t sums = (size_t)(l->parts * l->k * numbers) * sizeof(double);
     size_t ties = 0;
     for (int64_t p = 0; p < 2 * l->parts; p++) ties += (size_t)l->ties[p].room * sizeof(int64_t);
     return sums + ties + (size_t)ts_nearest_keys_size(l->d, l->k) * sizeof(ts_real) + l->work_bytes;
@@ -170,9 +184,10 @@ static bool same_ties(const tie_list *a, const tie_list *b) {
     return a->count == 0 || memcmp(a->item, b->item, (size_t)a->count * sizeof *a->item) == 0;
 }
 
-/* What a code holds of each of `count` centres. */
-static double share_of(int64_t count) {
-    return (double)(ts_real)(1 / (double)count);
+/* What a point gives to each of `count` centres. */
+static double share_of(const ts_streamed_layer *l, int64_t count) {
+    const double share = 1 / (double)count;
+    return l->rows.whole_shares ? share : (double)(ts_real)share;
 }
 
 /* ---- a step ------------------------------------------------------------------------------------------------------ */
@@ -182,43 +197,85 @@ typedef struct part {
     const ts_streamed_layer *layer;
     const ts_nearest_keys *keys;
     int64_t *labels;
-    double *sums, *masses; /* [k,d], [k]; NULL: not wanted */
+    double *sums, *rests, *masses; /* [k,d], [k,d], [k]; NULL: not wanted */
     tie_list *ties;
     ts_real *work;
     int32_t *tied; /* [k] */
     bool same, room;
 } part;
 
-TS_CLONES static void add_rows(int64_t rows, int64_t d, const ts_real *x, const int32_t *nearest, double *sums,
-                               double *masses) {
+/* sum + x, and what is lost by rounding it is added to *rest [Knuth: TwoSum]. */
+static inline double add_whole(double sum, double x, double *rest) {
+    const double now = sum + x, added = now - sum;
+    *rest += (sum - (now - added)) + (x - added);
+    return now;
+}
+
+/* Adds rows x [rows,d], multiplied with their weights (NULL: 1), to the sums of their clusters. Sums of many floats
+ * are as good as exact in double. */
+TS_CLONES static void add_real_rows(int64_t rows, int64_t d, const ts_real *x, const double *weight,
+                                    const int32_t *nearest, double *sums, double *masses) {
     for (int64_t i = 0; i < rows; i++) {
         double *sum = sums + nearest[i] * d;
         masses[nearest[i]] += 1;
-        for (int64_t c = 0; c < d; c++) sum[c] += (double)x[i * d + c];
+        if (weight == NULL)
+            for (int64_t c = 0; c < d; c++) sum[c] += (double)x[i * d + c];
+        else
+            for (int64_t c = 0; c < d; c++) sum[c] += weight[i] * (double)x[i * d + c];
     }
 }
 
-static void add_shared(const part *p, const ts_real *x, int64_t count) {
-    const int64_t d = p->layer->d;
-    const double share = share_of(count);
-    for (int64_t l = 0; l < count; l++) {
-        double *sum = p->sums + p->tied[l] * d;
-        p->masses[p->tied[l]] += share;
-        for (int64_t c = 0; c < d; c++) sum[c] += share * (double)x[c];
+/* Sums of doubles are not: what is lost is kept. */
+TS_CLONES static void add_exact_rows(int64_t rows, int64_t d, const double *x, const double *weight,
+                                     const int32_t *nearest, double *sums, double *rests, double *masses) {
+    for (int64_t i = 0; i < rows; i++) {
+        double *sum = sums + nearest[i] * d, *rest = rests + nearest[i] * d;
+        const double factor = weight == NULL ? 1 : weight[i];
+        masses[nearest[i]] += 1;
+        for (int64_t c = 0; c < d; c++) sum[c] = add_whole(sum[c], factor * x[i * d + c], &rest[c]);
     }
+}
+
+static void add_rows(const part *p, int64_t first, int64_t rows, const int32_t *nearest) {
+    const ts_streamed_rows *r = &p->layer->rows;
+    const int64_t d = p->layer->d;
+    const double *weight = r->weights != NULL ? r->weights + first : NULL;
+    if (p->sums == NULL) return;
+    if (r->points.exact != NULL)
+        add_exact_rows(rows, d, r->points.exact + first * d, weight, nearest, p->sums, p->rests, p->masses);
+    else
+        add_real_rows(rows, d, r->points.real + first * d, weight, nearest, p->sums, p->masses);
+}
+
+static void add_shared(const part *p, int64_t row, int64_t count) {
+    const ts_streamed_layer *layer = p->layer;
+    const double share = share_of(layer, count), weight = layer->rows.weights != NULL ? layer->rows.weights[row] : 1;
+    if (p->sums == NULL) return;
+    for (int64_t l = 0; l < count; l++) {
+        const int64_t at = p->tied[l] * layer->d;
+        p->masses[p->tied[l]] += share;
+        for (int64_t c = 0; c < layer->d; c++) {
+            const double x = share * (weight * ts_point_at(&layer->rows.points, row, c));
+            double lost = 0;
+            p->sums[at + c] = add_whole(p->sums[at + c], x, &lost);
+            if (p->rests != NULL) p->rests[at + c] += lost;
+        }
+    }
+}
+
+static ts_key_rows rows_from(const ts_streamed_layer *l, int64_t first) {
+    return ts_key_row((ts_key_rows){l->rows.points.real, l->rows.points.exact}, first, l->d);
 }
 
 /* Row by row, those that are shared as well. */
 static void add_strip(part *p, int64_t first, int64_t rows, int32_t *nearest) {
-    const int64_t d = p->layer->d;
-    const ts_real *x = p->layer->points + first * d;
     for (int64_t i = 0, end = 0; i < rows; i = end) {
         while (end < rows && nearest[end] >= 0) end++;
-        if (p->sums != NULL) add_rows(end - i, d, x + i * d, nearest + i, p->sums, p->masses);
+        add_rows(p, first + i, end - i, nearest + i);
         if (end == rows) break;
-        const int64_t count = ts_nearest_keys_ties(p->keys, x + end * d, p->tied);
+        const int64_t count = ts_nearest_keys_ties(p->keys, rows_from(p->layer, first + end), p->tied);
         p->room = p->room && note_tie(p->ties, first + end, count, p->tied);
-        if (p->sums != NULL) add_shared(p, x + end * d, count);
+        add_shared(p, first + end, count);
         nearest[end] = -1 - nearest[end];
         end++;
     }
@@ -229,7 +286,7 @@ static void run_strip(part *p, int64_t first, int64_t rows) {
     int64_t *labels = p->labels + first;
     int32_t nearest[STRIP];
     bool same = true;
-    ts_nearest_keys_find(p->keys, rows, l->points + first * l->d, p->work, nearest);
+    ts_nearest_keys_find(p->keys, rows, rows_from(l, first), p->work, nearest);
     for (int64_t i = 0; i < rows && !l->shares; i++) nearest[i] = nearest[i] < 0 ? -1 - nearest[i] : nearest[i];
     add_strip(p, first, rows, nearest);
     for (int64_t i = 0; i < rows; i++) {
@@ -250,6 +307,10 @@ static void run_part(part *p, int64_t index) {
         p->sums = l->sums + index * l->k * l->d;
         p->masses = l->masses + index * l->k;
         memset(p->sums, 0, (size_t)(l->k * l->d) * sizeof *p->sums);
+        if (l->rests != NULL) {
+            p->rests = l->rests + index * l->k * l->d;
+            memset(p->rests, 0, (size_t)(l->k * l->d) * sizeof *p->rests);
+        }
         memset(p->masses, 0, (size_t)l->k * sizeof *p->masses);
     }
     for (int64_t first = begin; first < end; first += STRIP)
@@ -257,23 +318,33 @@ static void run_part(part *p, int64_t index) {
     p->same = p->same && same_ties(p->ties, before);
 }
 
-static void find_means(const ts_streamed_layer *l, ts_streamed_step *step) {
+/* Coordinate `at` of the sums over all parts, divided by the mass. */
+static double mean_of(const ts_streamed_layer *l, int64_t at, double mass) {
     const int64_t size = l->k * l->d;
-#pragma omp parallel for if (ts_pays(l->parts * size))
+    double sum = 0, rest = 0;
+    for (int64_t p = 0; p < l->parts && l->rests == NULL; p++) sum += l->sums[p * size + at];
+    if (l->rests == NULL) return sum / mass;
+    for (int64_t p = 0; p < l->parts; p++) {
+        sum = add_whole(sum, l->sums[p * size + at], &rest);
+        rest += l->rests[p * size + at];
+    }
+    const double mean = sum / mass;
+    return mean + (fma(-mean, mass, sum) + rest) / mass;
+}
+
+static void find_means(const ts_streamed_layer *l, ts_streamed_step *step) {
+#pragma omp parallel for if (ts_pays(l->parts * l->k * l->d))
     for (int64_t j = 0; j < l->k; j++) {
         double mass = 0;
         for (int64_t p = 0; p < l->parts; p++) mass += l->masses[p * l->k + j];
         step->occupied[j] = mass > 0;
-        for (int64_t i = j * l->d; i < (j + 1) * l->d; i++) {
-            double sum = 0;
-            for (int64_t p = 0; p < l->parts; p++) sum += l->sums[p * size + i];
+        for (int64_t i = j * l->d; i < (j + 1) * l->d; i++)
             /* added to the zero that self-attention left: no mean is -0 */
-            step->means[i] = mass > 0 ? (ts_real)(sum / mass) + 0 : 0;
-        }
+            step->means[i] = mass > 0 ? mean_of(l, i, mass) + 0 : 0;
     }
 }
 
-ts_status ts_streamed_layer_step(ts_streamed_layer *l, const ts_real *centers, int64_t *labels, ts_streamed_step *step,
+ts_status ts_streamed_layer_step(ts_streamed_layer *l, const double *centers, int64_t *labels, ts_streamed_step *step,
                                  ts_error *error) {
     const size_t size = (size_t)(ts_nearest_keys_work(l->d, l->k) + l->k), line = 64 / sizeof(ts_real);
     const size_t each = (size + line - 1) / line * line, threads = (size_t)ts_max_threads();
@@ -281,7 +352,8 @@ ts_status ts_streamed_layer_step(ts_streamed_layer *l, const ts_real *centers, i
     bool same = true, room = true;
     if (work == NULL) return ts_error_set(error, TS_ERROR_MEMORY, "out of memory for a layer");
     l->work_bytes = threads * each * sizeof *work;
-    const ts_nearest_keys keys = ts_nearest_keys_prepare(l->d, l->k, l->dot, l->gamma, centers, l->keys);
+    const ts_nearest_keys keys =
+        ts_nearest_keys_prepare(l->d, l->k, l->dot, l->gamma, l->rows.points.exact != NULL, centers, l->keys);
 #pragma omp parallel for schedule(dynamic) reduction(&& : same, room) if (ts_pays(l->n * (l->k * l->d / TS_VECTOR_STEPS + l->d)))
     for (int64_t index = 0; index < l->parts; index++) {
         part p = {.layer = l, .keys = &keys, .labels = labels, .same = true, .room = true};
@@ -307,7 +379,7 @@ void ts_streamed_layer_weights(const ts_streamed_layer *l, const int64_t *labels
     for (int64_t p = 0; p < l->parts; p++)
         for (int64_t at = 0; at < l->ties[p].count; at += 2 + l->ties[p].item[at + 1]) {
             const int64_t *tie = l->ties[p].item + at;
-            for (int64_t m = 0; m < tie[1]; m++) weights[tie[0] * l->k + tie[2 + m]] = (ts_real)share_of(tie[1]);
+            for (int64_t m = 0; m < tie[1]; m++) weights[tie[0] * l->k + tie[2 + m]] = (ts_real)share_of(l, tie[1]);
         }
 }
 

@@ -240,11 +240,19 @@ static int compare_doubles(const void *a, const void *b) {
     return (x > y) - (x < y);
 }
 
+/* nearest[n]: squared distances to the nearest initial centre. */
+static void find_nearest(const ts_problem *p, double *nearest) {
+    const ts_points points = ts_problem_points(p);
+#pragma omp parallel for if (ts_pays(p->n * p->k * p->d))
+    for (int64_t i = 0; i < p->n; i++)
+        nearest[i] = p->exact_centers != NULL ? ts_point_nearest(&points, i, p->k, p->exact_centers, NULL)
+                                              : ts_nearest(p->d, p->k, p->points + i * p->d, p->centers, NULL);
+}
+
 double ts_variant_gamma(const ts_variant *v, const ts_problem *p) {
     double *nearest = malloc((size_t)p->n * sizeof *nearest), mean = 0;
     if (nearest == NULL) return NAN;
-#pragma omp parallel for if (ts_pays(p->n * p->k * p->d))
-    for (int64_t i = 0; i < p->n; i++) nearest[i] = ts_nearest(p->d, p->k, p->points + i * p->d, p->centers, NULL);
+    find_nearest(p, nearest);
     for (int64_t i = 0; i < p->n; i++) mean += nearest[i] / (double)p->n;
     qsort(nearest, (size_t)p->n, sizeof *nearest, compare_doubles);
     double typical = nearest[p->n / 2] > 0 ? nearest[p->n / 2] : mean;

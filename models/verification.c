@@ -205,12 +205,13 @@ static bool make_problem(const grid_cell *cell, uint64_t seed, bool near_origin,
     int64_t *rows = malloc((size_t)k * sizeof *rows);
     *p = (verify_problem){.points = malloc((size_t)(n * d) * sizeof *p->points),
                           .centers = malloc((size_t)(k * d) * sizeof *p->centers)};
+    const ts_points points = {.n = n, .d = d, .real = p->points};
     bool done = table != NULL && rows != NULL && p->points != NULL && p->centers != NULL;
     if (done) fill_table(cell, seed, table);
     done = done && embed_table(cell, table, near_origin, p->points);
     if (done && cell->kind == DATA_NEAR_TIES) make_near_ties(cell, seed, p->points);
     const ts_seeding seeding = cell->kind == DATA_NEAR_TIES ? TS_SEED_FIRST : seedings[seed % 4];
-    done = done && ts_seed_rows(seeding, n, d, k, p->points, -1, seed, rows, &error) == TS_OK;
+    done = done && ts_seed_rows(seeding, &points, k, -1, seed, rows, &error) == TS_OK;
     for (int64_t j = 0; done && j < k; j++)
         memcpy(p->centers + j * d, p->points + rows[j] * d, (size_t)d * sizeof *p->centers);
     if (done) measure(p, n, d);
@@ -415,7 +416,7 @@ static void compare_step(comparison *c, ts_error *error) {
     if (ts_plain_update(c->plain, error) != TS_OK) return;
     compare_centers(c);
     watch_objective(c);
-    if (!runs_free(c->setup)) ts_plain_adopt_centers(c->plain, ts_circuit_state(c->circuit)->centers);
+    if (!runs_free(c->setup)) ts_plain_adopt_centers(c->plain, ts_circuit_state(c->circuit)->exact_centers);
     c->result->steps++;
 }
 

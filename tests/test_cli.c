@@ -163,7 +163,7 @@ START_TEST(standard_input_has_a_name) {
     expect_failure(1, "standard input: k = 3 but only 2 rows", "cluster - -k 3 <two.csv");
     write_file("equal.csv", "1\n1\n2\n");
     ck_assert_int_eq(tessera("cluster - -k 3 <equal.csv"), 0);
-    ck_assert_ptr_nonnull(strstr(err, "standard input: only 2 distinct rows for k = 3, as numbers of 32 bits"));
+    ck_assert_ptr_nonnull(strstr(err, "standard input: only 2 distinct rows for k = 3\n"));
 }
 END_TEST
 
@@ -326,10 +326,11 @@ START_TEST(iris_against_the_plain_algorithm) {
     ck_assert_double_eq_tol(number(report, "adjusted_rand_index"), 0.7302, 1e-3);
     ck_assert_double_eq(number(compare, "label_mismatches"), 0);
     ck_assert(number(compare, "max_center_diff") <= 1e-5);
-    static const char *const keys[] = {
-        "file",      "algorithm", "construction",  "n",       "d",      "k",       "steps",
-        "converged", "objective", "empty_repairs", "trimmed", "labels", "centers", "adjusted_rand_index",
-        "compare",   "seconds"};
+    static const char *const keys[] = {"file",      "algorithm", "construction",   "n",
+                                       "d",         "k",         "steps",          "converged",
+                                       "objective", "criterion", "criterion_name", "empty_repairs",
+                                       "trimmed",   "labels",    "centers",        "adjusted_rand_index",
+                                       "compare",   "seconds"};
     size_t at = 0;
     const char *key;
     json_t *value;

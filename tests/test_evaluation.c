@@ -40,7 +40,8 @@ static void draw(const ts_evaluation *e, uint64_t task, ts_real *points, ts_real
     int64_t rows[8];
     ts_error error = {.status = TS_OK};
     ck_assert_int_eq(ts_task_draw(s, e->seed, 0, task, points, NULL, &error), TS_OK);
-    ck_assert_int_eq(ts_seed_rows(seedings[e->start], s->n, s->d, s->k, points, 0, seed, rows, &error), TS_OK);
+    const ts_points all = {.n = s->n, .d = s->d, .real = points};
+    ck_assert_int_eq(ts_seed_rows(seedings[e->start], &all, s->k, 0, seed, rows, &error), TS_OK);
     ck_assert_int_eq(rows[0], 0);
     for (int64_t j = 0; j < s->k; j++)
         for (int64_t a = 0; a < s->d; a++) centers[j * s->d + a] = points[rows[j] * s->d + a];

@@ -166,7 +166,10 @@ START_TEST(losses_follow_the_formula_and_bound_the_objective) {
         const int n = 1 + (int)(20 * ts_rng_uniform(problems(number), 0)), k = 1 + (int)number / 2 % 12;
         const int d = 1 + (int)number % 7;
         fill(number, "loss points", n * d, x), fill(number, "loss centres", k * d, c);
-        const double objective = ts_trimmed_objective(n, d, k, x, c, 0), slack = IS_DOUBLE ? 1e-12 : 2e-6;
+        const ts_points points = {.n = n, .d = d, .real = x};
+        double centers[LARGEST];
+        for (int i = 0; i < k * d; i++) centers[i] = (double)c[i];
+        const double objective = ts_trimmed_objective(&points, k, centers, 0), slack = IS_DOUBLE ? 1e-12 : 2e-6;
         for (size_t t = 0; t < sizeof taus / sizeof *taus; t++) {
             double loss[TS_LOSS_KINDS];
             for (int kind = 0; kind < TS_LOSS_KINDS; kind++) {

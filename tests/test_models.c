@@ -35,6 +35,8 @@ static ts_plain *plain_lloyd(const ts_problem *p) {
     return ts_plain_create(&ts_plain_lloyd, &settings, p, &error);
 }
 
+#define POINTS(rows, dims, x) ((ts_points){.n = (rows), .d = (dims), .real = (x)})
+
 /* ---- running both, step by step ---------------------------------------------------------------------------------- */
 
 typedef struct outcome {
@@ -258,8 +260,9 @@ START_TEST(equals_plain_lloyd_on_a_grid) {
         for (int seeding = 0; seeding < 4; seeding++) {
             const uint64_t seed = test_seed() + (uint64_t)(4 * policy + seeding);
             fill_points(cell, seed, x);
-            ck_assert_int_eq(ts_seed_rows((ts_seeding)seeding, cell->n, cell->d, cell->k, x, -1, seed, rows, &error),
-                             TS_OK);
+            ck_assert_int_eq(
+                ts_seed_rows((ts_seeding)seeding, &POINTS(cell->n, cell->d, x), cell->k, -1, seed, rows, &error),
+                TS_OK);
             for (int64_t j = 0; j < cell->k; j++)
                 memcpy(c + j * cell->d, x + rows[j] * cell->d, (size_t)cell->d * sizeof *c);
             const ts_problem p = {.n = cell->n,
@@ -512,13 +515,13 @@ START_TEST(seeding_gives_different_rows) {
     for (int kind = 0; kind < 4; kind++)
         for (uint64_t seed = 0; seed < 50; seed++) {
             const int64_t k = 1 + (int64_t)seed % 20;
-            ck_assert_int_eq(ts_seed_rows((ts_seeding)kind, 20, 2, k, x, -1, seed, rows, &error), TS_OK);
+            ck_assert_int_eq(ts_seed_rows((ts_seeding)kind, &POINTS(20, 2, x), k, -1, seed, rows, &error), TS_OK);
             for (int64_t j = 0; j < k; j++) {
                 ck_assert(rows[j] >= 0 && rows[j] < 20);
                 for (int64_t l = 0; l < j; l++) ck_assert_int_ne(rows[j], rows[l]);
             }
         }
-    ck_assert_int_ne(ts_seed_rows(TS_SEED_FIRST, 20, 2, 21, x, -1, 0, rows, &error), TS_OK);
+    ck_assert_int_ne(ts_seed_rows(TS_SEED_FIRST, &POINTS(20, 2, x), 21, -1, 0, rows, &error), TS_OK);
 }
 END_TEST
 
@@ -571,8 +574,9 @@ START_TEST(seeding_of_many_rows) {
 #ifdef _OPENMP
                 omp_set_num_threads((int[]){1, 2, 8}[t]);
 #endif
-                ck_assert_int_eq(ts_seed_rows(seeding, SEED_ROWS, SEED_DIMS, SEED_K, x, -1, seed, rows[t > 0], &error),
-                                 TS_OK);
+                ck_assert_int_eq(
+                    ts_seed_rows(seeding, &POINTS(SEED_ROWS, SEED_DIMS, x), SEED_K, -1, seed, rows[t > 0], &error),
+                    TS_OK);
                 ck_assert_mem_eq(rows[0], rows[t > 0], sizeof *rows);
             }
             expect_rows(seeding, x, seed, rows[0]);
@@ -590,7 +594,7 @@ START_TEST(seeding_without_spread_takes_all) {
     int count[5][5] = {{0}};
     for (uint64_t seed = 0; seed < 3000; seed++) {
         int64_t rows[5];
-        ts_seed_rows(TS_SEED_KMEANS_PP, 5, 1, 5, equal, -1, seed, rows, &error);
+        ts_seed_rows(TS_SEED_KMEANS_PP, &POINTS(5, 1, equal), 5, -1, seed, rows, &error);
         for (int j = 0; j < 5; j++) count[j][rows[j]]++;
     }
     for (int j = 0; j < 5; j++)
@@ -604,12 +608,12 @@ START_TEST(seeding_without_spread) {
     for (int i = 0; i < 8; i++) equal[i] = 7;
     for (int kind = 0; kind < 4; kind++)
         for (uint64_t seed = 0; seed < 20; seed++) {
-            ck_assert_int_eq(ts_seed_rows((ts_seeding)kind, 4, 2, 2, equal, -1, seed, rows, &error), TS_OK);
+            ck_assert_int_eq(ts_seed_rows((ts_seeding)kind, &POINTS(4, 2, equal), 2, -1, seed, rows, &error), TS_OK);
             ck_assert(rows[0] != rows[1] && rows[0] >= 0 && rows[0] < 4 && rows[1] >= 0 && rows[1] < 4);
         }
     const ts_real two[] = {0, 0, 0, 1, 1}; /* [0] three times, [1] twice: every seed finds both */
     for (uint64_t seed = 0; seed < 50; seed++) {
-        ts_seed_rows(TS_SEED_KMEANS_PP, 5, 1, 2, two, -1, seed, rows, &error);
+        ts_seed_rows(TS_SEED_KMEANS_PP, &POINTS(5, 1, two), 2, -1, seed, rows, &error);
         ck_assert(two[rows[0]] != two[rows[1]]);
     }
 }
@@ -618,7 +622,7 @@ END_TEST
 START_TEST(gonzalez_goes_farthest_first) {
     const ts_real x[] = {0, 1, 10, 4};
     int64_t rows[3];
-    ts_seed_rows(TS_SEED_GONZALEZ, 4, 1, 3, x, 0, 0, rows, &error);
+    ts_seed_rows(TS_SEED_GONZALEZ, &POINTS(4, 1, x), 3, 0, 0, rows, &error);
     ck_assert(rows[0] == 0 && rows[1] == 2 && rows[2] == 3);
 }
 END_TEST
@@ -629,7 +633,7 @@ START_TEST(kmeanspp_draws_by_squared_distance) {
     int count[4] = {0};
     for (uint64_t seed = 0; seed < 6000; seed++) {
         int64_t rows[2];
-        ts_seed_rows(TS_SEED_KMEANS_PP, 4, 1, 2, x, 0, seed, rows, &error);
+        ts_seed_rows(TS_SEED_KMEANS_PP, &POINTS(4, 1, x), 2, 0, seed, rows, &error);
         count[rows[1]]++;
     }
     ck_assert_int_eq(count[0], 0);

@@ -35,8 +35,14 @@ typedef enum data_kind {
 typedef struct problem {
     data_kind kind;
     int64_t n, d, k;
-    ts_real *x, *keys;
+    ts_real *x;
+    double *exact, *keys; /* x are roundings of `exact`, or their equals */
+    bool rounded;
 } problem;
+
+static ts_key_rows rows_of(const problem *p) {
+    return (ts_key_rows){p->x, p->rounded ? p->exact : NULL};
+}
 
 static double number(data_kind kind, double u) {
     switch (kind) {
@@ -57,33 +63,40 @@ static void make_near_ties(const problem *p, ts_rng rng) {
         const int64_t a = ts_rng_below(rng, (uint64_t)i, p->k), b = (a + 1) % p->k;
         for (int64_t c = 0; c < p->d; c++) {
             const double off = (double)ts_rng_below(rng, (uint64_t)(p->n + i * p->d + c), 7) - 3;
-            const double middle = ((double)p->keys[a * p->d + c] + (double)p->keys[b * p->d + c]) / 2;
-            p->x[i * p->d + c] = (ts_real)(middle * (1 + off * EPS));
+            const double middle = (p->keys[a * p->d + c] + p->keys[b * p->d + c]) / 2;
+            p->exact[i * p->d + c] = middle * (1 + off * (p->rounded ? DBL_EPSILON : EPS));
         }
     }
 }
 
-static problem problem_of(data_kind kind, int64_t n, int64_t d, int64_t k) {
+/* Numbers of ts_real, or all digits of doubles. */
+static problem problem_of(data_kind kind, bool rounded, int64_t n, int64_t d, int64_t k) {
     const ts_rng rng = {test_seed(), ts_rng_stream("nearest"), (uint32_t)kind};
-    problem p = {kind, n, d, k, malloc((size_t)(n * d) * sizeof *p.x), malloc((size_t)(k * d) * sizeof *p.keys)};
-    ck_assert(p.x != NULL && p.keys != NULL);
-    for (int64_t i = 0; i < k * d; i++) p.keys[i] = (ts_real)number(kind, ts_rng_uniform(rng, (uint64_t)i));
-    for (int64_t i = 0; i < n * d; i++) p.x[i] = (ts_real)number(kind, ts_rng_uniform(rng, (uint64_t)(k * d + i)));
+    problem p = {.kind = kind, .rounded = rounded, .n = n, .d = d, .k = k, .x = malloc((size_t)(n * d) * sizeof *p.x)};
+    p.exact = malloc((size_t)(n * d) * sizeof *p.exact);
+    p.keys = malloc((size_t)(k * d) * sizeof *p.keys);
+    ck_assert(p.x != NULL && p.exact != NULL && p.keys != NULL);
+    for (int64_t i = 0; i < k * d; i++) p.keys[i] = number(kind, ts_rng_uniform(rng, (uint64_t)i));
+    for (int64_t i = 0; i < n * d; i++) p.exact[i] = number(kind, ts_rng_uniform(rng, (uint64_t)(k * d + i)));
+    for (int64_t i = 0; i < k * d && !rounded; i++) p.keys[i] = (double)(ts_real)p.keys[i];
     if (kind == NEAR_TIES) make_near_ties(&p, rng);
+    for (int64_t i = 0; i < n * d; i++) p.x[i] = (ts_real)p.exact[i];
+    for (int64_t i = 0; i < n * d && !rounded; i++) p.exact[i] = (double)p.x[i];
     return p;
 }
 
 static void clear(problem *p) {
     free(p->x);
+    free(p->exact);
     free(p->keys);
 }
 
 static double distance(const problem *p, bool dot, double gamma, int64_t i, int64_t j) {
     double sum = 0;
-    for (int64_t c = 0; c < p->d && dot; c++) sum += (double)p->x[i * p->d + c] * (double)p->keys[j * p->d + c];
+    for (int64_t c = 0; c < p->d && dot; c++) sum += p->exact[i * p->d + c] * p->keys[j * p->d + c];
     if (dot) return -(gamma * sum);
     for (int64_t c = 0; c < p->d; c++) {
-        const double difference = (double)p->x[i * p->d + c] - (double)p->keys[j * p->d + c];
+        const double difference = p->exact[i * p->d + c] - p->keys[j * p->d + c];
         sum += difference * difference;
     }
     return gamma * sum;
@@ -105,9 +118,10 @@ static void check_rows(const problem *p, const ts_nearest_keys *keys, const int3
     for (int64_t i = 0; i < p->n; i++) {
         const int64_t count = search(p, keys->dot, keys->gamma, i, found);
         ck_assert_msg(nearest[i] == (count == 1 ? found[0] : -1 - found[0]),
-                      "%s, kind %d, dot %d, n %d d %d k %d, row %d: %d, not %d of %d", ts_isa_name(ts_isa_in_use()),
-                      p->kind, keys->dot, (int)p->n, (int)p->d, (int)p->k, (int)i, nearest[i], found[0], (int)count);
-        ck_assert_int_eq(ts_nearest_keys_ties(keys, p->x + i * p->d, ties), count);
+                      "%s, kind %d, rounded %d, dot %d, n %d d %d k %d, row %d: %d, not %d of %d",
+                      ts_isa_name(ts_isa_in_use()), p->kind, p->rounded, keys->dot, (int)p->n, (int)p->d, (int)p->k,
+                      (int)i, nearest[i], found[0], (int)count);
+        ck_assert_int_eq(ts_nearest_keys_ties(keys, ts_key_row(rows_of(p), i, p->d), ties), count);
         ck_assert_mem_eq(ties, found, (size_t)count * sizeof *ties);
     }
     free(found);
@@ -120,8 +134,9 @@ static void check_problem(const problem *p, double gamma) {
     ck_assert(memory != NULL && work != NULL && nearest != NULL);
     for (int i = 0; i < 2 * ISA_COUNT; i++) {
         if (!ts_isa_use(ISAS[i / 2])) continue;
-        const ts_nearest_keys keys = ts_nearest_keys_prepare(p->d, p->k, i % 2 == 1, gamma, p->keys, memory);
-        ts_nearest_keys_find(&keys, p->n, p->x, work, nearest);
+        const ts_nearest_keys keys =
+            ts_nearest_keys_prepare(p->d, p->k, i % 2 == 1, gamma, p->rounded, p->keys, memory);
+        ts_nearest_keys_find(&keys, p->n, rows_of(p), work, nearest);
         check_rows(p, &keys, nearest);
     }
     free(memory);
@@ -134,11 +149,12 @@ static const int64_t ns[] = {1, 2, 7, 48, 49, 131}, ds[] = {1, 2, 3, 4, 5, 32, 3
 #define COUNT(a) (sizeof(a) / sizeof *(a))
 
 START_TEST(all_sizes_of_all_kinds) {
+    const bool rounded = _i == 1;
     for (int kind = 0; kind < KINDS; kind++)
         for (size_t d = 0; d < COUNT(ds); d++)
             for (size_t k = 0; k < COUNT(ks); k++)
                 for (size_t n = d * k % 3; n < COUNT(ns); n += 3) {
-                    problem p = problem_of((data_kind)kind, ns[n], ds[d], ks[k]);
+                    problem p = problem_of((data_kind)kind, rounded, ns[n], ds[d], ks[k]);
                     check_problem(&p, 1);
                     clear(&p);
                 }
@@ -150,7 +166,7 @@ START_TEST(any_gamma) {
     const double gammas[] = {1e-12, 0.1, 3, 1e12};
     for (size_t g = 0; g < COUNT(gammas); g++)
         for (int kind = 0; kind < KINDS; kind++) {
-            problem p = problem_of((data_kind)kind, 200, 2, 9);
+            problem p = problem_of((data_kind)kind, _i == 1, 200, 2, 9);
             check_problem(&p, gammas[g]);
             clear(&p);
         }
@@ -158,7 +174,7 @@ START_TEST(any_gamma) {
 END_TEST
 
 START_TEST(many_coordinates) {
-    problem p = problem_of(UNIFORM, 50, 100003, 3);
+    problem p = problem_of(UNIFORM, _i == 1, 50, 100003, 3);
     check_problem(&p, 1);
     clear(&p);
 }
@@ -179,10 +195,10 @@ static ts_nearest_work work_of(const problem *p, ts_real *work) {
 static double worst_score(const problem *p, const ts_nearest_keys *keys, const ts_nearest_work *w, int64_t r) {
     double offset = 0, least = INFINITY, worst = 0;
     for (int64_t c = 0; c < p->d; c++) {
-        const double x = (double)p->x[r * p->d + c], a = x - (double)keys->middle[c];
+        const double x = p->exact[r * p->d + c], a = x - (double)keys->middle[c];
         double mean = 0;
         for (int64_t j = 0; j < p->k && keys->dot; j++)
-            mean += ((double)p->keys[j * p->d + c] + (double)keys->factors[j * p->d + c]) / (double)p->k;
+            mean += (p->keys[j * p->d + c] + (double)keys->factors[j * p->d + c]) / (double)p->k;
         offset += keys->dot ? -x * mean : a * a; /* key + factor is the mean key, to a rounding */
     }
     for (int64_t j = 0; j < p->k; j++) {
@@ -199,7 +215,7 @@ static double worst_in(const problem *p, bool dot) {
     ts_real *memory = malloc((size_t)ts_nearest_keys_size(p->d, p->k) * sizeof *memory);
     ts_real *work = malloc((size_t)ts_nearest_keys_work(p->d, p->k) * sizeof *work);
     ck_assert(memory != NULL && work != NULL);
-    const ts_nearest_keys keys = ts_nearest_keys_prepare(p->d, p->k, dot, 1, p->keys, memory);
+    const ts_nearest_keys keys = ts_nearest_keys_prepare(p->d, p->k, dot, 1, p->rounded, p->keys, memory);
     const ts_nearest_work w = work_of(p, work);
     ts_nearest_kernels_base(&keys, p->n, 0, p->x, &w, nearest);
     for (int64_t r = 0; r < p->n; r++) worst = fmax(worst, worst_score(p, &keys, &w, r));
@@ -214,7 +230,7 @@ START_TEST(scores_keep_their_bound) {
         if (kind == OVERFLOWING || sizeof(ts_real) == sizeof(double)) continue;
         for (size_t d = 0; d < COUNT(ds); d++)
             for (size_t k = 0; k < 2 * COUNT(ks); k++) {
-                problem p = problem_of((data_kind)kind, TS_NEAREST_ROWS, ds[d], ks[k / 2]);
+                problem p = problem_of((data_kind)kind, _i == 1, TS_NEAREST_ROWS, ds[d], ks[k / 2]);
                 worst = fmax(worst, worst_in(&p, k % 2 == 1));
                 clear(&p);
             }
@@ -226,16 +242,17 @@ END_TEST
 /* What nothing brings into doubt is settled by the filter. */
 START_TEST(clear_cases_are_settled) {
     enum { N = TS_NEAREST_ROWS, D = 8, K = 4 };
-    ts_real memory[D + K * D + K], work[(2 * D + K + 1) * N], keys[K * D], x[N * D];
+    ts_real memory[D + K * D + K], work[(2 * D + K + 1) * N], x[N * D];
+    double keys[K * D];
     ck_assert_int_le(ts_nearest_keys_size(D, K), (int64_t)COUNT(memory));
     ck_assert_int_le(ts_nearest_keys_work(D, K), (int64_t)COUNT(work));
     const double offsets[] = {0, 1e4, -1e6};
     for (size_t o = 0; o < COUNT(offsets); o++) {
-        const problem p = {UNIFORM, N, D, K, x, keys};
+        const problem p = {.kind = UNIFORM, .n = N, .d = D, .k = K, .x = x, .keys = keys};
         int32_t nearest[N];
-        for (int i = 0; i < K * D; i++) keys[i] = (ts_real)(offsets[o] + (i / D == i % D));
+        for (int i = 0; i < K * D; i++) keys[i] = offsets[o] + (i / D == i % D);
         for (int i = 0; i < N * D; i++) x[i] = (ts_real)(offsets[o] + (i / D % K == i % D ? 0.75 : 0));
-        const ts_nearest_keys s = ts_nearest_keys_prepare(D, K, false, 1, keys, memory);
+        const ts_nearest_keys s = ts_nearest_keys_prepare(D, K, false, 1, _i == 1, keys, memory);
         const ts_nearest_work w = work_of(&p, work);
         ts_nearest_kernels_base(&s, N, 0, x, &w, nearest);
         for (int i = 0; i < N; i++) ck_assert_int_eq(nearest[i], i % K);
@@ -249,11 +266,11 @@ int main(void) {
     printf("seed %" PRIu64 "\n", test_seed());
     tcase_set_timeout(tests, 0);
     tcase_add_checked_fixture(tests, NULL, teardown);
-    tcase_add_test(tests, all_sizes_of_all_kinds);
-    tcase_add_test(tests, any_gamma);
-    tcase_add_test(tests, many_coordinates);
-    tcase_add_test(tests, scores_keep_their_bound);
-    tcase_add_test(tests, clear_cases_are_settled);
+    tcase_add_loop_test(tests, all_sizes_of_all_kinds, 0, 2);
+    tcase_add_loop_test(tests, any_gamma, 0, 2);
+    tcase_add_loop_test(tests, many_coordinates, 0, 2);
+    tcase_add_loop_test(tests, scores_keep_their_bound, 0, 2);
+    tcase_add_loop_test(tests, clear_cases_are_settled, 0, 2);
     suite_add_tcase(suite, tests);
     return run_suite(suite);
 }

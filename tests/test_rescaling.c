@@ -2,6 +2,7 @@
 #include <math.h>
 
 #include "../models/rescaling.h"
+#include "../models/scores.h"
 #include "test_main.h"
 
 static ts_rescaling fit(ts_scaling scaling, int64_t n, int64_t d, const double *table) {
@@ -12,6 +13,17 @@ static ts_rescaling fit(ts_scaling scaling, int64_t n, int64_t d, const double *
     return r;
 }
 
+/* Back to the table from numbers in ts_real. */
+static void invert(const ts_rescaling *r, int64_t n, const ts_real *points, double *table) {
+    double wide[64];
+    for (int64_t i = 0; i < n * r->d; i++) wide[i] = (double)points[i];
+    ts_rescaling_invert(r, n, wide, table);
+}
+
+static bool keeps(const ts_rescaling *r, int64_t column) {
+    return !(fabs(r->shift[column]) > 0) && !(fabs(r->scale[column] - 1) > 0);
+}
+
 /* Applies the scaling to the table and back, and expects the points and, to the precision of ts_real, the table again.
  */
 static void expect_points(ts_scaling scaling, int64_t n, int64_t d, const double *table, const double *expected) {
@@ -20,7 +32,7 @@ static void expect_points(ts_scaling scaling, int64_t n, int64_t d, const double
     double back[64];
     ck_assert(n * d <= 64);
     ts_rescaling_apply(&r, n, table, points);
-    ts_rescaling_invert(&r, n, points, back);
+    invert(&r, n, points, back);
     for (int64_t i = 0; i < n * d; i++) {
         ck_assert_double_eq_tol((double)points[i], expected[i], 1e-6);
         ck_assert_double_eq_tol(back[i], table[i], 1e-6 * (1 + r.scale[i % d]));
@@ -46,7 +58,7 @@ START_TEST(none_leaves_ordinary_columns_alone) {
     const double table[] = {.1, -5, .2, 12, 10.3, 3};
     expect_points(TS_SCALING_NONE, 3, 2, table, table);
     ts_rescaling r = fit(TS_SCALING_NONE, 3, 2, table);
-    ck_assert(ts_rescaling_keeps(&r, 0) && ts_rescaling_keeps(&r, 1));
+    ck_assert(keeps(&r, 0) && keeps(&r, 1));
     ts_rescaling_free(&r);
 }
 END_TEST
@@ -57,9 +69,9 @@ START_TEST(none_keeps_the_digits_of_a_column_far_away) {
     ts_real points[6];
     double back[6];
     ck_assert_double_eq(r.shift[0], 1e9 + .25);
-    ck_assert(!ts_rescaling_keeps(&r, 0) && ts_rescaling_keeps(&r, 1));
+    ck_assert(!keeps(&r, 0) && keeps(&r, 1));
     ts_rescaling_apply(&r, 3, table, points);
-    ts_rescaling_invert(&r, 3, points, back);
+    invert(&r, 3, points, back);
     for (int i = 0; i < 6; i++) ck_assert_double_eq(back[i], table[i]);
     ts_rescaling_free(&r);
 }
@@ -74,7 +86,7 @@ START_TEST(none_brings_extreme_magnitudes_into_range) {
         double back[4];
         ck_assert_double_eq(r.scale[0], r.scale[1]); /* one unit for all columns, or distances would change */
         ts_rescaling_apply(&r, 2, table, points);
-        ts_rescaling_invert(&r, 2, points, back);
+        invert(&r, 2, points, back);
         for (int i = 0; i < 4; i++) {
             ck_assert(fabs((double)points[i]) <= 4);
             ck_assert_double_eq_tol(back[i], table[i], 1e-6 * magnitudes[m]);
@@ -84,7 +96,13 @@ START_TEST(none_brings_extreme_magnitudes_into_range) {
 }
 END_TEST
 
-START_TEST(a_table_is_converted_in_its_place) {
+static bool differ(int64_t size, const ts_real *points, const double *exact) {
+    bool some = false;
+    for (int64_t i = 0; i < size; i++) some = some || fabs((double)points[i] - exact[i]) > 0;
+    return some;
+}
+
+START_TEST(a_table_becomes_points) {
     const int64_t ns[] = {1, 2, 3, 5, 8, 9, 3000}, ds[] = {1, 2, 3, 20};
     for (int i = 0; i < 7 * 4; i++) {
         const int64_t n = ns[i % 7], d = ds[i / 7], size = n * d;
@@ -94,10 +112,18 @@ START_TEST(a_table_is_converted_in_its_place) {
         for (int64_t l = 0; l < size; l++) table[l] = fmod((double)l * 0.37, 1) * (double)(1 + l % d) - 3;
         ts_rescaling r = fit(TS_SCALING_STANDARD, n, d, table);
         ts_rescaling_apply(&r, n, table, points);
-        ts_real *converted = ts_rescaling_convert(&r, n, table);
+        double *expected = malloc((size_t)size * sizeof *expected), *exact = NULL;
+        ts_real *converted = NULL;
+        ck_assert_ptr_nonnull(expected);
+        ts_rescaling_apply_exactly(&r, n, table, expected);
+        ck_assert(ts_rescaling_convert(&r, n, table, &converted, &exact));
         ck_assert_mem_eq(converted, points, (size_t)size * sizeof *points);
+        ck_assert((exact != NULL) == differ(size, points, expected));
+        if (exact != NULL) ck_assert_mem_eq(exact, expected, (size_t)size * sizeof *exact);
         ts_rescaling_free(&r);
         free(converted);
+        free(exact);
+        free(expected);
         free(points);
     }
 }
@@ -122,11 +148,14 @@ START_TEST(objective_is_in_the_units_of_the_table) {
     const double centers[] = {1, 200, 12, 200};
     for (int scaling = TS_SCALING_NONE; scaling <= TS_SCALING_STANDARD; scaling++) {
         ts_rescaling r = fit((ts_scaling)scaling, 4, 2, table);
-        ts_real points[8], scaled_centers[4];
+        ts_real points[8];
+        double exact[8], scaled_centers[4];
         ts_rescaling_apply(&r, 4, table, points);
-        ts_rescaling_apply(&r, 2, centers, scaled_centers);
-        const double objective = ts_rescaling_objective(&r, TS_COST_SQUARED, 4, points, scaled_centers, labels);
-        ck_assert_double_eq_tol(objective, 1 + 10000 + 1 + 10000 + 4 + 4, 1e-2);
+        ts_rescaling_apply_exactly(&r, 4, table, exact);
+        ts_rescaling_apply_exactly(&r, 2, centers, scaled_centers);
+        const ts_points rounded = {4, 2, points, NULL}, all = {4, 2, points, exact};
+        ck_assert_double_eq_tol(ts_cost_of(TS_COST_SQUARED, &rounded, r.scale, scaled_centers, labels), 20010, 1e-2);
+        ck_assert_double_eq_tol(ts_cost_of(TS_COST_SQUARED, &all, r.scale, scaled_centers, labels), 20010, 1e-9);
         ts_rescaling_free(&r);
     }
 }
@@ -141,7 +170,7 @@ int main(void) {
     tcase_add_test(tests, none_leaves_ordinary_columns_alone);
     tcase_add_test(tests, none_keeps_the_digits_of_a_column_far_away);
     tcase_add_test(tests, none_brings_extreme_magnitudes_into_range);
-    tcase_add_test(tests, a_table_is_converted_in_its_place);
+    tcase_add_test(tests, a_table_becomes_points);
     tcase_add_test(tests, refuses_what_would_overflow);
     tcase_add_test(tests, objective_is_in_the_units_of_the_table);
     suite_add_tcase(suite, tests);

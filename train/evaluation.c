@@ -48,9 +48,10 @@ static void give_memory(evaluator *v) {
 static ts_status draw(evaluator *v, int64_t task, ts_error *error) {
     const ts_task_spec *t = &v->e->task;
     static const ts_seeding seedings[] = {TS_SEED_FIRST, TS_SEED_KMEANS_PP, TS_SEED_GONZALEZ};
+    const ts_points points = {.n = t->n, .d = t->d, .real = v->points};
     ts_status status = ts_task_draw(t, v->e->seed, 0, (uint64_t)task, v->points, NULL, error);
     if (status == TS_OK)
-        status = ts_seed_rows(seedings[v->e->start], t->n, t->d, t->k, v->points, 0,
+        status = ts_seed_rows(seedings[v->e->start], &points, t->k, 0,
                               ts_rng_bits((ts_rng){v->e->seed, ts_rng_stream("evaluation start"), 0}, (uint64_t)task),
                               v->rows, error);
     for (int64_t j = 0; status == TS_OK && j < t->k; j++)

@@ -1,0 +1,20 @@
+/* cluster_criterion.h: the number by which runs of `tessera cluster` are compared: what their algorithm makes small, of
+ * the points as scaled. */
+#ifndef CLI_CLUSTER_CRITERION_H
+#define CLI_CLUSTER_CRITERION_H
+
+#include <stdbool.h>
+
+struct cli_cluster_job;
+struct cli_run;
+
+/* Of the centres and labels of a run. NaN when out of memory. */
+double cli_cluster_criterion(const struct cli_cluster_job *job, const struct cli_run *run);
+
+/* "sum of squared distances", "free energy". */
+const char *cli_cluster_criterion_name(const struct cli_cluster_job *job);
+
+/* Is it what the report calls the objective? */
+bool cli_cluster_criterion_is_objective(const struct cli_cluster_job *job);
+
+#endif
