@@ -94,7 +94,8 @@ static int digits_apart(int64_t k, const double *sorted) {
         if (gap > 1e-13 * largest) least = fmin(least, gap);
     }
     if (!(high > low)) return USUAL_DIGITS;
-    const double of_greatest = 4 + floor(log10(largest / (high - low))), of_least = 2 + floor(log10(largest / least));
+    const double of_greatest = 4 + floor(log10(largest / (high - low))),
+                 of_least = 2 + floor(log10(largest)) - floor(log10(least));
     return (int)fmin(fmax(of_greatest, of_least), MOST_DIGITS);
 }
 

@@ -41,9 +41,11 @@ static double squared_distance(const ts_circuit *c, int64_t i, int64_t j) {
     return sum;
 }
 
-/* Does point i, at this squared distance, lie on a centre, but for the rounding of a mean of n points? */
+/* Does point i, at this squared distance, lie on a centre, but for the rounding of a mean of n points, and of unit
+ * vectors? */
 static bool lies_on_center(const ts_circuit *c, int64_t i, double distance) {
-    const double rounding = (double)c->problem.n * DBL_EPSILON;
+    const double eps = sizeof(ts_real) == sizeof(float) && !c->exact ? FLT_EPSILON : DBL_EPSILON;
+    const double rounding = (double)c->problem.n * DBL_EPSILON + (c->model.has_norm ? 4 * eps : 0);
     double sum = 0;
     for (int64_t a = 0; a < c->model.d; a++) sum += coordinate(c, i, a) * coordinate(c, i, a);
     return distance <= rounding * rounding * sum;

@@ -367,9 +367,14 @@ static void replace_center(ts_plain *p, int64_t j, int64_t i) {
     p->state.empty_repairs++;
 }
 
-/* Is the point at the place of the centre it belonged to, up to the rounding of a mean of n numbers? */
+static double rounding_of(const ts_plain *p) {
+    return sizeof(ts_real) == sizeof(float) && !p->exact ? FLT_EPSILON : DBL_EPSILON;
+}
+
+/* Is the point at the place of the centre it belonged to, up to the rounding of a mean of n numbers, and of directions
+ * on the sphere? */
 static bool is_at_its_center(const ts_plain *p, int64_t i) {
-    const double share = (double)p->problem.n * DBL_EPSILON;
+    const double share = (double)p->problem.n * DBL_EPSILON + (p->algorithm->unit ? 4 * rounding_of(p) : 0);
     double square = 0;
     for (int64_t a = 0; a < p->problem.d; a++) square += pow(ts_point_at(&p->points, i, a), 2);
     return !(p->own[i] > share * share * square);
@@ -412,7 +417,7 @@ static ts_status fill_empty(ts_plain *p, ts_error *error) {
 /* Moves centre j, and says whether it stayed where it was but for rounding. */
 static bool move(ts_plain *p, int64_t j) {
     const int64_t n = p->problem.n, k = p->problem.k, d = p->problem.d;
-    const double eps = sizeof(ts_real) == sizeof(float) && !p->exact ? FLT_EPSILON : DBL_EPSILON;
+    const double eps = rounding_of(p);
     bool rest = true;
     if (is_empty(p, j)) return true;
     memcpy(p->was, p->centers + j * d, (size_t)d * sizeof *p->was);

@@ -21,8 +21,14 @@ typedef struct verify_case {
     const ts_variant *variant;
     ts_settings settings;
     double gamma_factor; /* gamma is this many times what suits the data (a soft assignment); 0: the settings' own */
-    bool can_stream, op_by_op; /* two cases where the layer can be streamed: so, and op by op */
+    bool can_stream, op_by_op; /* cases where the layer can be streamed: op by op, so, */
+    bool exact;                /* and so in double, on problems that are stated so */
 } verify_case;
+
+/* The rounding of the numbers that a case computes with. */
+static double eps_of(const verify_case *c) {
+    return c->exact ? DBL_EPSILON : EPS;
+}
 
 enum { MOST_CASES = 64 };
 typedef struct case_list {
@@ -36,8 +42,9 @@ static void add_case(case_list *list, const ts_variant *v, ts_settings settings,
     verify_case c = {.variant = v, .settings = settings, .gamma_factor = factor, .op_by_op = true};
     c.can_stream = !(factor > 0) && ts_variant_define(v, &settings, &definition, &error) == TS_OK &&
                    ts_streamed_layer_fits(&definition, 2, 3);
-    for (int i = 0; i <= c.can_stream && list->count < MOST_CASES; i++) {
+    for (int i = 0; i < (c.can_stream ? 3 : 1) && list->count < MOST_CASES; i++) {
         list->entry[list->count++] = c;
+        c.exact = !c.op_by_op;
         c.op_by_op = false;
     }
 }
@@ -87,7 +94,19 @@ static void write_name(const verify_case *c, char name[TS_VERIFY_TEXT]) {
     if (c->settings.trim >= 0) snprintf(end, room, ", trim %g", c->settings.trim);
     if (c->variant->update == &ts_normmax_map) snprintf(end, room, ", alpha %g", c->settings.alpha);
     if (c->variant->assign == &ts_fuzzy_map) snprintf(end, room, ", m %g", c->settings.fuzziness);
-    if (c->can_stream) snprintf(end, room, c->op_by_op ? ", op by op" : ", streamed");
+    if (c->can_stream) snprintf(end, room, c->op_by_op ? ", op by op" : c->exact ? ", in double" : ", streamed");
+}
+
+static bool is_hard(const verify_case *c) {
+    return c->variant->gamma == TS_GAMMA_ASSIGN && c->gamma_factor <= 0;
+}
+
+static bool uses_norms(const verify_case *c) {
+    return strcmp(c->settings.scheme, "dot") == 0;
+}
+
+static bool uses_soft_codes(const verify_case *c) {
+    return strcmp(c->settings.scheme, "binary") == 0 && c->gamma_factor > 0;
 }
 
 /* ---- the grid ------------------------------------------------------------------------------------------------------
@@ -144,14 +163,14 @@ static void fill_table(const grid_cell *cell, uint64_t seed, double *table) {
 }
 
 /* Moves the points but the first k half-way between two of those, and up to three roundings off. */
-static void make_near_ties(const grid_cell *cell, uint64_t seed, ts_real *x) {
+static void make_near_ties(const grid_cell *cell, uint64_t seed, double eps, double *x) {
     const ts_rng rng = {seed, ts_rng_stream("verify ties"), 0};
     for (int64_t i = cell->k; i < cell->n && cell->k > 1; i++) {
         const int64_t a = ts_rng_below(rng, (uint64_t)(2 * i), cell->k), b = (a + 1) % cell->k;
         for (int64_t l = 0; l < cell->d; l++) {
             const double off = (double)ts_rng_below(rng, ((uint64_t)1 << 32) + (uint64_t)(i * cell->d + l), 7) - 3;
-            const double middle = ((double)x[a * cell->d + l] + (double)x[b * cell->d + l]) / 2;
-            x[i * cell->d + l] = (ts_real)(middle * (1 + off * EPS));
+            const double middle = (x[a * cell->d + l] + x[b * cell->d + l]) / 2;
+            x[i * cell->d + l] = middle * (1 + off * eps);
         }
     }
 }
@@ -159,26 +178,34 @@ static void make_near_ties(const grid_cell *cell, uint64_t seed, ts_real *x) {
 typedef struct verify_problem {
     ts_problem problem;
     ts_real *points, *centers;
-    double largest;  /* coordinate, by magnitude */
-    double farthest; /* squared distance that there may be: d times the square of the widest column */
+    double *exact, *exact_centers; /* the same in double; equal unless the case is exact */
+    double largest;                /* coordinate, by magnitude */
+    double farthest;               /* squared distance that there may be: d times the square of the widest column */
 } verify_problem;
 
 static void free_problem(verify_problem *p) {
     free(p->points);
     free(p->centers);
+    free(p->exact);
+    free(p->exact_centers);
 }
 
 /* Squared norms resolve nothing far from the origin: the dot construction asks for data near it, as `tessera cluster`
  * gives it. */
-static bool embed_table(const grid_cell *cell, const double *table, bool near_origin, ts_real *points) {
+static bool move_near_origin(const grid_cell *cell, double *table) {
     ts_rescaling rescaling;
     ts_error error = {.status = TS_OK};
-    for (int64_t i = 0; !near_origin && i < cell->n * cell->d; i++) points[i] = (ts_real)table[i];
-    if (!near_origin) return true;
     if (ts_rescaling_fit(TS_SCALING_NONE, cell->n, cell->d, table, &rescaling, &error) != TS_OK) return false;
-    ts_rescaling_apply(&rescaling, cell->n, table, points);
+    ts_rescaling_apply_exactly(&rescaling, cell->n, table, table);
     ts_rescaling_free(&rescaling);
     return true;
+}
+
+static void round_all(int64_t count, bool exact, double *x, ts_real *rounded) {
+    for (int64_t i = 0; i < count; i++) {
+        rounded[i] = (ts_real)x[i];
+        if (!exact) x[i] = (double)rounded[i];
+    }
 }
 
 static void measure(verify_problem *p, int64_t n, int64_t d) {
@@ -186,7 +213,7 @@ static void measure(verify_problem *p, int64_t n, int64_t d) {
     for (int64_t a = 0; a < d; a++) {
         double low = INFINITY, high = -INFINITY;
         for (int64_t i = 0; i < n; i++) {
-            const double x = (double)p->points[i * d + a];
+            const double x = p->exact[i * d + a];
             low = fmin(low, x);
             high = fmax(high, x);
             p->largest = fmax(p->largest, fabs(x));
@@ -196,46 +223,50 @@ static void measure(verify_problem *p, int64_t n, int64_t d) {
     p->farthest = (double)d * widest * widest;
 }
 
-static bool make_problem(const grid_cell *cell, uint64_t seed, bool near_origin, verify_problem *p) {
-    const int64_t n = cell->n, d = cell->d, k = cell->k;
+static void choose_places(const verify_case *c, const grid_cell *cell, uint64_t seed, verify_problem *p) {
+    const int64_t size = cell->n * cell->d;
+    fill_table(cell, seed, p->exact);
+    if (uses_norms(c)) p->largest = move_near_origin(cell, p->exact) ? 0 : NAN;
+    round_all(size, c->exact, p->exact, p->points);
+    if (cell->kind != DATA_NEAR_TIES) return;
+    make_near_ties(cell, seed, eps_of(c), p->exact);
+    round_all(size, c->exact, p->exact, p->points);
+}
+
+static bool choose_centers(const grid_cell *cell, uint64_t seed, verify_problem *p) {
     static const ts_seeding seedings[] = {TS_SEED_FIRST, TS_SEED_KMEANS_PP, TS_SEED_RANDOM, TS_SEED_GONZALEZ};
-    static const ts_empty_policy policies[] = {TS_EMPTY_KEEP, TS_EMPTY_FARTHEST, TS_EMPTY_RANDOM};
-    ts_error error = {.status = TS_OK};
-    double *table = malloc((size_t)(n * d) * sizeof *table);
-    int64_t *rows = malloc((size_t)k * sizeof *rows);
-    *p = (verify_problem){.points = malloc((size_t)(n * d) * sizeof *p->points),
-                          .centers = malloc((size_t)(k * d) * sizeof *p->centers)};
-    const ts_points points = {.n = n, .d = d, .real = p->points};
-    bool done = table != NULL && rows != NULL && p->points != NULL && p->centers != NULL;
-    if (done) fill_table(cell, seed, table);
-    done = done && embed_table(cell, table, near_origin, p->points);
-    if (done && cell->kind == DATA_NEAR_TIES) make_near_ties(cell, seed, p->points);
     const ts_seeding seeding = cell->kind == DATA_NEAR_TIES ? TS_SEED_FIRST : seedings[seed % 4];
-    done = done && ts_seed_rows(seeding, &points, k, -1, seed, rows, &error) == TS_OK;
-    for (int64_t j = 0; done && j < k; j++)
-        memcpy(p->centers + j * d, p->points + rows[j] * d, (size_t)d * sizeof *p->centers);
+    const ts_points points = {cell->n, cell->d, p->points, p->exact};
+    ts_error error = {.status = TS_OK};
+    int64_t *rows = malloc((size_t)cell->k * sizeof *rows);
+    const bool done = rows != NULL && ts_seed_rows(seeding, &points, cell->k, -1, seed, rows, &error) == TS_OK;
+    for (int64_t i = 0; done && i < cell->k * cell->d; i++) {
+        p->exact_centers[i] = ts_point_at(&points, rows[i / cell->d], i % cell->d);
+        p->centers[i] = (ts_real)p->exact_centers[i];
+    }
+    free(rows);
+    return done;
+}
+
+static bool make_problem(const verify_case *c, const grid_cell *cell, uint64_t seed, verify_problem *p) {
+    const int64_t n = cell->n, d = cell->d, k = cell->k;
+    static const ts_empty_policy policies[] = {TS_EMPTY_KEEP, TS_EMPTY_FARTHEST, TS_EMPTY_RANDOM};
+    *p = (verify_problem){.points = malloc((size_t)(n * d) * sizeof *p->points),
+                          .centers = malloc((size_t)(k * d) * sizeof *p->centers),
+                          .exact = malloc((size_t)(n * d) * sizeof *p->exact),
+                          .exact_centers = malloc((size_t)(k * d) * sizeof *p->exact_centers)};
+    bool done = p->points != NULL && p->centers != NULL && p->exact != NULL && p->exact_centers != NULL;
+    if (done) choose_places(c, cell, seed, p);
+    done = done && !isnan(p->largest) && choose_centers(cell, seed, p);
     if (done) measure(p, n, d);
     p->problem = (ts_problem){
         .n = n, .d = d, .k = k, .points = p->points, .centers = p->centers, .empty = policies[seed % 3], .seed = seed};
-    free(table);
-    free(rows);
+    if (c->exact) p->problem.exact_points = p->exact, p->problem.exact_centers = p->exact_centers;
     if (!done) free_problem(p);
     return done;
 }
 
 /* ---- bounds ------------------------------------------------------------------------------------------------------ */
-
-static bool is_hard(const verify_case *c) {
-    return c->variant->gamma == TS_GAMMA_ASSIGN && c->gamma_factor <= 0;
-}
-
-static bool uses_norms(const verify_case *c) {
-    return strcmp(c->settings.scheme, "dot") == 0;
-}
-
-static bool uses_soft_codes(const verify_case *c) {
-    return strcmp(c->settings.scheme, "binary") == 0 && c->gamma_factor > 0;
-}
 
 /* Lloyd's algorithm by squared differences: both sides decide by equal numbers, so nothing is excused, and they are
  * left to run on their own. The others start every step from the same centres: what is compared is the step, not how
@@ -255,10 +286,10 @@ static double norm_error(const verify_problem *p) {
 static double center_bound(const verify_case *c, const verify_problem *p) {
     const double gamma = isfinite(c->settings.gamma) ? c->settings.gamma : 0;
     const double sums = (double)p->problem.n * DBL_EPSILON; /* of n numbers, in double */
-    if (is_hard(c)) return (uses_norms(c) ? 8 : 4) * EPS + sums;
+    if (is_hard(c)) return (uses_norms(c) ? 8 : 4) * eps_of(c) + sums;
     if (uses_soft_codes(c)) return EPS * (64 + 64 * gamma) + sums;
     if (uses_norms(c)) return 64 * EPS + 2 * gamma * norm_error(p) + sums;
-    if (c->variant->unit_length) return EPS * (64 + 8 * gamma) + sums;
+    if (c->variant->unit_length) return eps_of(c) * (64 + 8 * gamma) + sums;
     return 64 * EPS + sums + 16 * DBL_EPSILON * gamma * p->farthest;
 }
 
@@ -269,10 +300,10 @@ static double tie_bound(const verify_case *c, const verify_problem *p) {
     const double gamma = isfinite(c->settings.gamma) ? c->settings.gamma : 0;
     const double farthest = c->variant->unit_length ? 1 : p->farthest;
     double bound = 0;
-    const double score_eps = c->variant->unit_length ? EPS : DBL_EPSILON;
+    const double score_eps = c->variant->unit_length ? eps_of(c) : DBL_EPSILON;
     if (uses_soft_codes(c)) return 64 * (double)p->problem.k * (EPS + score_eps * gamma * farthest);
     if (uses_norms(c)) bound += norm_error(p);
-    if (c->variant->unit_length) bound += 16 * EPS;
+    if (c->variant->unit_length) bound += 16 * eps_of(c);
     if (!is_hard(c) && c->variant->update == NULL)
         bound += 64 * (gamma > 0 ? EPS / gamma + DBL_EPSILON * farthest : EPS * farthest);
     return bound;
@@ -300,24 +331,24 @@ static double point_cost(const verify_case *c, int64_t k, const double *distance
     return least - log(sum) / gamma;
 }
 
-static double distance_between(const verify_case *c, int64_t d, const ts_real *x, const ts_real *center) {
+static double distance_between(const verify_case *c, int64_t d, const double *x, const double *center) {
     double sum = 0, length = 0;
     for (int64_t a = 0; a < d; a++) {
-        const double difference = (double)x[a] - (double)center[a];
-        sum += c->variant->unit_length ? (double)x[a] * (double)center[a] : difference * difference;
-        length += (double)x[a] * (double)x[a];
+        const double difference = x[a] - center[a];
+        sum += c->variant->unit_length ? x[a] * center[a] : difference * difference;
+        length += x[a] * x[a];
     }
     return c->variant->unit_length ? 1 - sum / sqrt(length) : sum;
 }
 
 /* NAN when out of memory. */
-static double objective(const verify_case *c, const ts_problem *p, const ts_real *centers) {
-    double *distance = malloc((size_t)p->k * sizeof *distance), sum = 0;
+static double objective(const verify_case *c, const verify_problem *p, const double *centers) {
+    const int64_t n = p->problem.n, d = p->problem.d, k = p->problem.k;
+    double *distance = malloc((size_t)k * sizeof *distance), sum = 0;
     if (distance == NULL) return NAN;
-    for (int64_t i = 0; i < p->n; i++) {
-        for (int64_t j = 0; j < p->k; j++)
-            distance[j] = distance_between(c, p->d, p->points + i * p->d, centers + j * p->d);
-        sum += point_cost(c, p->k, distance);
+    for (int64_t i = 0; i < n; i++) {
+        for (int64_t j = 0; j < k; j++) distance[j] = distance_between(c, d, p->exact + i * d, centers + j * d);
+        sum += point_cost(c, k, distance);
     }
     free(distance);
     return sum;
@@ -337,11 +368,12 @@ typedef struct comparison {
 
 /* What the rounding of the centres to ts_real may add. */
 static double rise_bound(const comparison *c) {
-    const double moved = c->p->largest * EPS, n = (double)c->p->problem.n, gamma = c->setup->settings.gamma;
+    const double eps = eps_of(c->setup), moved = c->p->largest * eps, n = (double)c->p->problem.n,
+                 gamma = c->setup->settings.gamma;
     const double logarithms = isfinite(gamma) && gamma > 0 ? 4 * n * DBL_EPSILON / gamma : 0;
-    const double unit = c->setup->variant->unit_length ? 8 * n * EPS : 0;
+    const double unit = c->setup->variant->unit_length ? 8 * n * eps : 0;
     const double norms = (uses_norms(c->setup) ? n * norm_error(c->p) : 0) + unit;
-    return norms + n * (double)c->p->problem.d * moved * moved + (8 * EPS + 1e-12) * fabs(c->last) + logarithms;
+    return norms + n * (double)c->p->problem.d * moved * moved + (8 * eps + 1e-12) * fabs(c->last) + logarithms;
 }
 
 static void note_failure(const comparison *c, const char *format, ...) TS_PRINTF(2, 3);
@@ -383,14 +415,14 @@ static void compare_centers(comparison *c) {
     const double unit = c->setup->variant->unit_length ? 1 : fmax(c->p->largest, 1e-300);
     const double bound = center_bound(c->setup, c->p);
     for (int64_t i = 0; i < c->p->problem.k * c->p->problem.d; i++) {
-        const double difference = fabs((double)a->centers[i] - (double)b->centers[i]) / unit;
+        const double difference = fabs(a->exact_centers[i] - b->exact_centers[i]) / unit;
         if (!(difference * c->result->center_bound <= c->result->center_difference * bound)) {
             c->result->center_difference = difference;
             c->result->center_bound = bound;
         }
         if (!(difference <= bound))
             note_failure(c, "step %lld: centre entry %lld: %.9g, plain %.9g", (long long)a->steps, (long long)i,
-                         (double)a->centers[i], (double)b->centers[i]);
+                         a->exact_centers[i], b->exact_centers[i]);
     }
     if (a->empty_repairs != b->empty_repairs)
         note_failure(c, "step %lld: %lld repairs, plain %lld", (long long)a->steps, (long long)a->empty_repairs,
@@ -400,7 +432,7 @@ static void compare_centers(comparison *c) {
 static void watch_objective(comparison *c) {
     const ts_clustering *state = ts_circuit_state(c->circuit);
     if (!promises_descent(c->setup, &c->p->problem)) return;
-    const double now = objective(c->setup, &c->p->problem, state->centers);
+    const double now = objective(c->setup, c->p, state->exact_centers);
     if (c->result->rises < 0) c->result->rises = 0;
     if (!(now <= c->last + rise_bound(c))) {
         c->result->rises++;
@@ -460,7 +492,6 @@ static void set_gamma(verify_case *c, const ts_problem *problem) {
 
 bool ts_verify_run(int i, bool quick, uint64_t seed, ts_verify_result *result) {
     const case_list list = all_cases();
-    const bool near_origin = uses_norms(&list.entry[i]);
     *result = (ts_verify_result){.rises = -1};
     write_name(&list.entry[i], result->name);
     for (int cell = 0; cell < CELLS; cell++) {
@@ -468,7 +499,7 @@ bool ts_verify_run(int i, bool quick, uint64_t seed, ts_verify_result *result) {
         for (int s = 0; s < seeds; s++) {
             verify_case setup = list.entry[i];
             verify_problem p;
-            if (!make_problem(&cells[cell], seed + (uint64_t)(12 * cell + s), near_origin, &p)) return false;
+            if (!make_problem(&setup, &cells[cell], seed + (uint64_t)(12 * cell + s), &p)) return false;
             set_gamma(&setup, &p.problem);
             p.problem.op_by_op = setup.op_by_op;
             /* which of equally far points is the farthest is decided by rounding, on the unit sphere */

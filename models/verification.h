@@ -2,7 +2,8 @@
  * problems made to be hard: k = 1, k = n, k no power of two, d = 1, duplicates, exact and near ties, data far from the
  * origin, empty clusters.
  *
- * Where the layer can be streamed (streamed_layer.h) it is held so and op by op, in lines that say which.
+ * Where the layer can be streamed (streamed_layer.h) it is held op by op, so, and so on problems stated in double
+ * (clustering.h), in lines that say which.
  *
  * At every step the labels must be equal, the centres within a bound, and what the algorithm makes small must not rise
  * where the theory says so. The bounds are stated in units of the rounding of ts_real, so the same table holds for the
