@@ -53,7 +53,8 @@ static const cli_option options_table[] = {
      "parts to all (default lowest)",
      FIELD(ties), 0, 0},
     {CLI_CHOICE, 0, "empty", "keep|random|farthest|error",
-     "an empty cluster keeps its centre, gets a random row, gets the\nrow farthest from its centre, or ends the run "
+     "an empty cluster keeps its centre, gets a random row or the row\nfarthest from its centre, if that gains "
+     "anything, or ends the run "
      "(default keep)",
      FIELD(empty), 0, 0},
     {CLI_SEED, 0, "seed", "S", "of all random choices (default 0)", FIELD(seed), 0, 0},

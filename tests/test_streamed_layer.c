@@ -62,14 +62,16 @@ static void clear(const ts_problem *p) {
 /* ---- comparing --------------------------------------------------------------------------------------------------- */
 
 /* One-hot, binary, one-hot with shared ties; spherical k-means, one-hot and binary; shared by distance on a sphere of
- * the first coordinates; shared by dot products, without a norm. */
-enum { CODES = 7 };
+ * the first coordinates; shared by dot products, without a norm; trimming nothing. */
+enum { CODES = 8 };
 
 static ts_definition definition_of(int code) {
-    static const char *const schemes[CODES] = {"onehot", "binary", "onehot", "onehot", "binary", "onehot", "onehot"};
-    const char *name = code == 3 || code == 4 ? "spherical" : "lloyd";
+    static const char *const schemes[CODES] = {"onehot", "binary", "onehot", "onehot",
+                                               "binary", "onehot", "onehot", "binary"};
+    const char *name = code == 3 || code == 4 ? "spherical" : code == 7 ? "trimmed" : "lloyd";
     ts_settings s = settings_of(name, schemes[code], 0);
-    s.share_ties = code == 2 || code > 4;
+    s.share_ties = code == 2 || code == 5 || code == 6;
+    if (code == 7) s.trim = 0;
     ts_definition d = define(name, &s);
     if (code == 5)
         d.norm = (ts_norm){.present = true, .range = {.group = TS_GROUP_DATA, .count = 1}, .length = 2, .eps = 0.1};
