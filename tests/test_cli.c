@@ -109,6 +109,19 @@ START_TEST(a_wrong_instruction_set) {
 }
 END_TEST
 
+/* A copy of the one file, in an empty folder, with nothing of the build beside it. */
+START_TEST(starts_wherever_it_is_copied) {
+    write_file("six.csv", "1,2\n1,4\n1,0\n4,2\n4,4\n4,0\n");
+    ck_assert_int_eq(shell("mkdir alone && cp \"$TESSERA\" alone/tessera >out.txt 2>err.txt"), 0);
+    ck_assert_int_eq(shell("LD_TRACE_LOADED_OBJECTS=1 alone/tessera >out.txt 2>err.txt; true"), 0);
+    ck_assert_msg(strstr(out, "libtessera") == NULL, "%s", out);
+    ck_assert_int_eq(shell("(cd alone && ./tessera cluster ../six.csv -k 2 --init first) >out.txt 2>err.txt"), 0);
+    ck_assert_ptr_nonnull(strstr(out, "6 rows, 2 features, 2 clusters"));
+    ck_assert_int_eq(shell("(cd alone && ./tessera verify --quick --quiet) >out.txt 2>err.txt"), 0);
+    ck_assert_msg(strstr(out, "lines pass") != NULL && strstr(out, " double ") != NULL, "%s", out);
+}
+END_TEST
+
 START_TEST(outputs_are_refused_before_work) {
     write_file("six.csv", "1,2\n1,4\n1,0\n4,2\n4,4\n4,0\n");
     expect_failure(2, "--labels: ", "cluster six.csv -k 2 --labels out.xyz");
@@ -658,6 +671,7 @@ int main(void) {
     tcase_add_test(tests, help_and_version);
     tcase_add_test(tests, wrong_command_lines);
     tcase_add_test(tests, a_wrong_instruction_set);
+    tcase_add_test(tests, starts_wherever_it_is_copied);
     tcase_add_test(tests, outputs_are_refused_before_work);
     tcase_add_test(tests, spellings_of_an_option);
     tcase_add_test(tests, bad_data);
