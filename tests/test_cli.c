@@ -515,6 +515,30 @@ START_TEST(six_points_on_any_number_of_threads) {
 }
 END_TEST
 
+static int count_of(const char *text, const char *part) {
+    int count = 0;
+    for (const char *at = strstr(text, part); at != NULL; at = strstr(at + 1, part)) count++;
+    return count;
+}
+
+/* OpenMP reads the environment as the program is loaded; that happens twice, and is not heard twice. */
+START_TEST(openmp_speaks_once) {
+    write_file("six.csv", "1,2\n1,4\n1,0\n4,2\n4,4\n4,0\n");
+    static const char *const settings[] = {"OMP_NUM_THREADS=abc", "OMP_DISPLAY_ENV=true", "OMP_NUM_THREADS=0"};
+    static const char *const said[] = {"OMP_NUM_THREADS", "DISPLAY ENVIRONMENT BEGIN", "OMP_NUM_THREADS"};
+    for (int i = 0; i < 3; i++) {
+        char command[200];
+        snprintf(command, sizeof command,
+                 "env -u OMP_WAIT_POLICY %s \"$TESSERA\" cluster six.csv -k 2 >out.txt 2>err.txt", settings[i]);
+        ck_assert_int_eq(shell(command), 0);
+        ck_assert_msg(count_of(err, said[i]) <= 1, "%s", err);
+    }
+    ck_assert_int_eq(shell("env -u OMP_WAIT_POLICY \"$TESSERA\" cluster none.csv -k 2 >out.txt 2>err.txt"), 1);
+    ck_assert_str_eq(err, "tessera: none.csv: No such file or directory\n");
+    ck_assert_int_eq(shell("env -u OMP_WAIT_POLICY \"$TESSERA\" --version >out.txt 2>&- && echo >err.txt"), 0);
+}
+END_TEST
+
 START_TEST(pictures) {
     static const char *const endings[] = {"svg", "png", "pdf"};
     static const char *const magic[] = {"<?xml", "\x89PNG", "%PDF"};
@@ -693,6 +717,7 @@ int main(void) {
     tcase_add_test(tests, files_written);
     tcase_add_test(tests, threads_change_nothing);
     tcase_add_test(tests, six_points_on_any_number_of_threads);
+    tcase_add_test(tests, openmp_speaks_once);
     tcase_add_test(tests, pictures);
     tcase_add_test(tests, failures_leave_files_alone);
     tcase_add_test(tests, files_that_may_not_grow);
