@@ -306,7 +306,7 @@ static bool fail_number(csv_reader *r, const ts_table_builder *b, int64_t column
     char quoted[TS_QUOTE_SIZE];
     ts_io_quote(cell, quoted);
     const char *advice = "", *reason = "empty";
-    char text[128];
+    char text[TS_QUOTE_SIZE + 32];
     if (kind == NUMBER_NONE) {
         snprintf(text, sizeof text, "not a number (%s)", quoted);
         if (b->options->columns == NULL) {

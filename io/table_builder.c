@@ -102,25 +102,26 @@ static bool check_number(const chooser *c, const char *option, int64_t number) {
 /* The column, from 0, that a number or a name means. A part of digits only is a number, never a name. */
 static bool find_column(const chooser *c, const char *option, item part, int64_t *column) {
     const char *source_name = c->builder->source_name;
-    const int shown = part.length < 60 ? (int)part.length : 60;
+    char quoted[TS_QUOTE_SIZE];
     const int64_t number = as_number(part);
     if (number >= 0) {
         *column = number - 1;
         return check_number(c, option, number);
     }
+    ts_io_quote_part(part.text, part.length, quoted);
     *column = -1;
     for (int64_t j = 0; c->names != NULL && j < c->builder->n_columns; j++) {
         if (strlen(c->names[j]) != part.length || memcmp(c->names[j], part.text, part.length) != 0) continue;
         if (*column >= 0) {
             return ts_io_fail(c->error, source_name,
-                              "%s: '%.*s' names columns %" PRId64 " and %" PRId64 ", choose by number", option, shown,
-                              part.text, *column + 1, j + 1);
+                              "%s: %s names columns %" PRId64 " and %" PRId64 ", choose by number", option, quoted,
+                              *column + 1, j + 1);
         }
         *column = j;
     }
     *c->by_name = true;
     if (*column >= 0) return true;
-    return ts_io_fail(c->error, source_name, "%s: no column is named '%.*s'%s", option, shown, part.text,
+    return ts_io_fail(c->error, source_name, "%s: no column is named %s%s", option, quoted,
                       c->names == NULL ? " (the file has no header row)" : "");
 }
 
