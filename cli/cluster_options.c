@@ -94,8 +94,8 @@ static const cli_command command_template = {
     .name = "cluster",
     .operand = "FILE",
     .may_lack = true,
-    .summary = "Clusters the rows of FILE (.npy .npz .csv .tsv, or - for CSV on standard input) with a\n"
-               "transformer whose layers are the steps of a clustering algorithm.",
+    .summary = "Clusters the rows of FILE (.npy .npz .csv .tsv, packed by gzip or not, or - for standard input)\n"
+               "with a transformer whose layers are the steps of a clustering algorithm.",
     .examples = "Examples\n"
                 "  tessera cluster iris.csv -k 3 --labels-column species --restarts 20 --plot iris.svg\n"
                 "  tessera cluster points.npy -k 10 --init first --compare --json\n"

@@ -1,4 +1,5 @@
-/* table.h: a numeric table read from a file a user has: .npy, .npz, .csv, .tsv, or text on standard input.
+/* table.h: a numeric table read from a file a user has: .npy, .npz, .csv, .tsv, packed by gzip or not, or from standard
+ * input.
  *
  * The readers trust nothing: sizes are checked against the file before memory is taken for them, every cell
  * must be a finite number, and what is refused is named with its place. Rows and columns in messages count from
@@ -38,7 +39,8 @@ bool ts_table_options_check(const char *path, const ts_table_options *options, t
 
 /* Reads PATH into *table (which need not be initialised; on failure it is left empty). options may be NULL.
  * "-" is standard input; "FILE.npz:array" one array of an archive ("FILE.npz" when it holds just one).
- * The format is chosen by the name's ending, .npy .npz .csv .tsv .txt, else by the file's first bytes.
+ * The format is told by the file's first bytes: an array, an archive, gzip, or one of many that are named and refused.
+ * Where they tell nothing it is .npy or .npz if the name ends so, else text, .tsv with tabs before other separators.
  * A one-dimensional array of n numbers is n rows of one column. */
 bool ts_table_read(const char *path, const ts_table_options *options, ts_table *table, ts_io_error *error);
 
