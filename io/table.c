@@ -12,6 +12,7 @@
 #include "gzip.h"
 #include "npy.h"
 #include "npz.h"
+#include "table_notes.h"
 
 typedef struct open_file {
     FILE *stream;
@@ -140,18 +141,30 @@ static bool read_path(const char *path, ts_table_builder *builder, ts_io_error *
     return ok;
 }
 
+static bool read_table(const char *path, ts_table_builder *builder, ts_io_error *error) {
+    ts_io_locale locale;
+    *builder->table = (ts_table){0};
+    if (!ts_io_enter_locale(&locale)) return ts_io_fail_memory(error, path);
+    const bool ok = read_path(path, builder, error);
+    ts_io_leave_locale(&locale);
+    if (ok && builder->wanted == NULL) ts_note_row_numbers(builder);
+    ts_builder_free(builder);
+    if (!ok) ts_table_free(builder->table);
+    return ok;
+}
+
 bool ts_table_read(const char *path, const ts_table_options *options, ts_table *table, ts_io_error *error) {
     static const ts_table_options defaults = {TS_HEADER_AUTO, NULL, NULL};
-    *table = (ts_table){0};
     ts_table_builder builder = {
         .source_name = path, .options = options == NULL ? &defaults : options, .table = table, .label = -1};
-    ts_io_locale locale;
-    if (!ts_io_enter_locale(&locale)) return ts_io_fail_memory(error, path);
-    const bool ok = read_path(path, &builder, error);
-    ts_io_leave_locale(&locale);
-    ts_builder_free(&builder);
-    if (!ok) ts_table_free(table);
-    return ok;
+    return read_table(path, &builder, error);
+}
+
+bool ts_table_read_features(const char *path, char *const *names, int64_t count, ts_table *table, ts_io_error *error) {
+    static const ts_table_options defaults = {TS_HEADER_AUTO, NULL, NULL};
+    ts_table_builder builder = {
+        .source_name = path, .options = &defaults, .table = table, .label = -1, .wanted = names, .n_wanted = count};
+    return read_table(path, &builder, error);
 }
 
 void ts_table_free(ts_table *table) {

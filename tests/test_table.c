@@ -89,7 +89,7 @@ START_TEST(numbers) {
         {"1,2\n3,4e\n", "row 2, column 2: not a number ('4e')"},
         {"1,2\n3,1.2.3\n", "row 2, column 2: not a number ('1.2.3')"},
         {"1,2\n3,1 2\n", "row 2, column 2: not a number ('1 2')"},
-        {"1,2\n3,-\n", "row 2, column 2: not a number ('-')"},
+        {"1,2\n3,-\n", "row 2, column 2: missing value (-)"},
         {"1,2\n3,nano\n", "row 2, column 2: not a number ('nano')"},
         {"1,2\n3,abc\1\xc3\xa4 and more than thirty characters\n",
          "row 2, column 2: not a number ('abc?\xc3\xa4 and more than thirty cha...')"},
@@ -132,11 +132,11 @@ START_TEST(refused_texts) {
         {"1,2\n3\n", "row 2: 1 column where the first row has 2"},
         {"1 2\n3\n", "row 2: 1 column where the first row has 2"},
         {"1,2\n3,4,\n", "row 2: 3 columns where the first row has 2"},
-        {"1,2\n5,6\n3,\n", "row 3, column 2: empty"},
-        {"1,2\r\n5,6\r\n3,\r\n", "row 3, column 2: empty"},
-        {"1,2\n5,6\n\"\",4\n", "row 3, column 1: empty"},
-        {"1,,3\n4,5,6\n", "row 1, column 2: empty"}, /* no header: no cell of it is text */
-        {"1\n\"\"\n3\n", "row 2, column 1: empty"},
+        {"1,2\n5,6\n3,\n", "row 3, column 2: missing value (empty cell)"},
+        {"1,2\r\n5,6\r\n3,\r\n", "row 3, column 2: missing value (empty cell)"},
+        {"1,2\n5,6\n\"\",4\n", "row 3, column 1: missing value (empty cell)"},
+        {"1,,3\n4,5,6\n", "row 1, column 2: missing value (empty cell); if this row holds names, say --header yes"},
+        {"1\n\"\"\n3\n", "row 2, column 1: missing value (empty cell)"},
         {"1,2\n# 3,4\n", "row 2, column 1: not a number ('# 3'); choose the columns of numbers with --columns, or name "
                          "one of classes with --labels-column"},
         {"1,2\n3,\"4\n5,6\n", "row 2, column 2: a quote is opened and never closed"},
@@ -164,11 +164,11 @@ END_TEST
 
 START_TEST(header_rows) {
     static const good_text automatic[] = {
-        {"1,b\n3,4\n", 1, 2, {3, 4}, "1", NULL},
         {"1,2\n3,4\n", 2, 2, {1, 2, 3, 4}, NULL, NULL},
         {",x\n3,4\n", 1, 2, {3, 4}, "", NULL},
     };
     static const good_text yes[] = {{"1,2\n3,4\n", 1, 2, {3, 4}, "1", NULL},
+                                    {"1,b\n3,4\n", 1, 2, {3, 4}, "1", NULL},
                                     {"nan,2\n3,4\n", 1, 2, {3, 4}, "nan", NULL}};
     static const good_text unchosen[] = {{"1,b\n3,4\n", 2, 1, {1, 3}, NULL, NULL}};
     assert_good_texts(automatic, COUNT(automatic), NULL);
@@ -259,7 +259,8 @@ START_TEST(labels) {
                      "--labels-column: there is no column 4, the file has 3");
     ck_assert_str_eq(read_bad(&(ts_table_options){.labels_column = "1-2"}),
                      "--labels-column: no column is named '1-2'");
-    assert_bad_texts(&(bad_text){"1,a\n2,\n", "row 2, column 2: empty"}, 1, &(ts_table_options){.labels_column = "2"});
+    assert_bad_texts(&(bad_text){"1,a\n2,\n", "row 2, column 2: missing value (empty cell)"}, 1,
+                     &(ts_table_options){.labels_column = "2"});
     assert_bad_texts(&(bad_text){"1\n2\n", "no column is left beside the --labels-column"}, 1,
                      &(ts_table_options){.labels_column = "1"});
 }
