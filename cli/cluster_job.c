@@ -47,12 +47,17 @@ static bool has_narrow_column(const cli_cluster_job *job) {
     return false;
 }
 
+static void warn_of_notes(const char *file, const ts_table *table) {
+    for (int i = 0; i < table->n_notes; i++) cli_warn("%s: %s", cli_source_name(file), table->notes[i]);
+}
+
 static int load_points(cli_cluster_job *job) {
     const cli_cluster_options *o = job->options;
     const ts_table_options how = {(ts_header_mode)o->header, o->columns, o->labels_column};
     ts_io_error io_error;
     ts_error error = {0};
     if (!ts_table_read(o->file, &how, &job->table, &io_error)) return cli_fail(CLI_FAILED, "%s", io_error.text);
+    warn_of_notes(o->file, &job->table);
     job->n = job->table.rows;
     job->d = job->table.cols;
     if (job->n < 1 || job->d < 1) return cli_fail(CLI_FAILED, "%s: no rows", cli_source_name(o->file));
@@ -74,11 +79,12 @@ static int load_points(cli_cluster_job *job) {
 
 static int load_init(cli_cluster_job *job) {
     const cli_cluster_options *o = job->options;
-    const ts_table_options how = {TS_HEADER_AUTO, NULL, NULL};
     ts_table centers;
     ts_io_error error;
     if (!o->init_is_file) return CLI_DONE;
-    if (!ts_table_read(o->init, &how, &centers, &error)) return cli_fail(CLI_FAILED, "%s", error.text);
+    if (!ts_table_read_features(o->init, job->table.names, job->d, &centers, &error))
+        return cli_fail(CLI_FAILED, "%s", error.text);
+    warn_of_notes(o->init, &centers);
     int status = CLI_DONE;
     if (centers.rows != job->k || centers.cols != job->d)
         status =

@@ -30,7 +30,8 @@ static const cli_option options_table[] = {
      "Of its steps the one with the least objective\nis reported",
      FIELD(model), 0, 0},
     {CLI_TEXT, 0, "init", "kmeans++|random|gonzalez|first|FILE",
-     "the initial centres: chosen among the rows, or K x D numbers in a\nfile .npy or .csv (default kmeans++)",
+     "the initial centres: chosen among the rows, or K x D numbers in a\nfile .npy or .csv, whose columns, if named, "
+     "are found by name\n(default kmeans++)",
      FIELD(init), 0, 0},
     {CLI_WHOLE, 0, "steps", "T",
      "at most T steps, each a layer (default 100, of a model 20);\nends when the assignments repeat", FIELD(steps), 0,
@@ -60,8 +61,9 @@ static const cli_option options_table[] = {
     {CLI_SEED, 0, "seed", "S", "of all random choices (default 0)", FIELD(seed), 0, 0},
     {CLI_WHOLE, 0, "threads", "N", "changes no result (default: as OpenMP chooses)", FIELD(threads), 1, 1024},
     {CLI_HEADING, 0, NULL, NULL, "What to read", 0, 0, 0},
-    {CLI_CHOICE, 0, "header", "auto|yes|no", "is the first row of a text file names? (default auto)", FIELD(header), 0,
-     0},
+    {CLI_CHOICE, 0, "header", "auto|yes|no",
+     "is the first row of a text file names? (default auto: if none of\nit is a number, and some look like names)",
+     FIELD(header), 0, 0},
     {CLI_TEXT, 0, "columns", "LIST", "the features, by number or name: 1-4,6 (default: all)", FIELD(columns), 0, 0},
     {CLI_TEXT, 0, "labels-column", "C",
      "a column with the true classes: kept out of the features, and\nthe adjusted Rand "
@@ -95,8 +97,8 @@ static const cli_command command_template = {
     .name = "cluster",
     .operand = "FILE",
     .may_lack = true,
-    .summary = "Clusters the rows of FILE (.npy .npz .csv .tsv, or - for CSV on standard input) with a\n"
-               "transformer whose layers are the steps of a clustering algorithm.",
+    .summary = "Clusters the rows of FILE (.npy .npz .csv .tsv, packed by gzip or not, or - for standard input)\n"
+               "with a transformer whose layers are the steps of a clustering algorithm.",
     .examples = "Examples\n"
                 "  tessera cluster iris.csv -k 3 --labels-column species --restarts 20 --plot iris.svg\n"
                 "  tessera cluster points.npy -k 10 --init first --compare --json\n"

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../io/utf8.h"
 #include "cluster_criterion.h"
 #include "message.h"
 #include "number_text.h"
@@ -47,17 +48,19 @@ static void print_results(const cli_cluster_job *job) {
              "from 0 to 1: --scaling minmax may serve better");
 }
 
-/* A name of at most `width` characters, shortened with a dot at the end (UTF-8 is not cut in a character). */
+/* A name of at most `width` characters, shortened with a dot at the end; no control codes go to a terminal. */
 static void print_name(const char *name, int width) {
-    int count = 0, bytes = 0, fits = 0;
-    for (; name[bytes] != '\0'; bytes++) {
-        if (((unsigned char)name[bytes] & 0xC0) == 0x80) continue;
-        if (++count == width) fits = bytes; /* where the last character that has room begins */
-    }
+    char shown[5];
+    size_t fits = 0, bytes = 0; /* fits: up to the last character that has room */
+    int count = 0;
+    for (size_t length; (length = ts_utf8_next(name + bytes, shown)) > 0; bytes += length)
+        if (++count == width) fits = bytes;
     const bool whole = count <= width;
     if (whole) printf("%*s", width - count, "");
-    for (int i = 0; i < (whole ? bytes : fits); i++)
-        putchar((unsigned char)name[i] < ' ' || name[i] == 127 ? '?' : name[i]); /* no control codes to a terminal */
+    for (size_t at = 0; at < (whole ? bytes : fits);) {
+        at += ts_utf8_next(name + at, shown);
+        fputs(shown, stdout);
+    }
     if (!whole) putchar('.');
 }
 
@@ -170,14 +173,9 @@ void cli_cluster_print_report(const cli_cluster_job *job) {
 /* A JSON string; bytes that are no UTF-8 become question marks. */
 static bool print_string(const char *text) {
     char *copy = strdup(text);
-    json_t *string = NULL;
     if (copy == NULL) return false;
-    string = json_string(copy);
-    if (string == NULL) {
-        for (char *c = copy; *c != '\0'; c++)
-            if ((unsigned char)*c >= 128) *c = '?';
-        string = json_string(copy);
-    }
+    ts_utf8_repair(copy);
+    json_t *string = json_string(copy);
     const bool done = string != NULL && json_dumpf(string, stdout, JSON_ENCODE_ANY) == 0;
     json_decref(string);
     free(copy);

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "../io/output_file.h"
+#include "../io/utf8.h"
 #include "number_text.h"
 
 /* ---- the table --------------------------------------------------------------------------------------------------- */
@@ -97,12 +98,10 @@ void cli_eval_print_report(const cli_eval_job *job) {
 /* ---- JSON -------------------------------------------------------------------------------------------------------- */
 
 json_t *cli_eval_string(const char *text) {
-    json_t *string = json_string(text);
-    char *copy = string == NULL ? strdup(text) : NULL;
-    if (copy == NULL) return string;
-    for (char *c = copy; *c != '\0'; c++)
-        if ((unsigned char)*c >= 128) *c = '?';
-    string = json_string(copy);
+    char *copy = strdup(text);
+    if (copy == NULL) return NULL;
+    ts_utf8_repair(copy);
+    json_t *string = json_string(copy);
     free(copy);
     return string;
 }

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "../io/output_file.h"
+#include "../io/utf8.h"
 
 extern char **environ;
 
@@ -95,28 +96,12 @@ bool cli_gnuplot_run(FILE *script, const char *path, ts_io_error *error) {
     return done;
 }
 
-/* Bytes of the UTF-8 character that text begins with, 0 if there is none. */
-static size_t character_length(const char *text) {
-    const unsigned char first = (unsigned char)*text;
-    const size_t length = first < 0x80   ? 1
-                          : first < 0xC2 ? 0
-                          : first < 0xE0 ? 2
-                          : first < 0xF0 ? 3
-                          : first < 0xF5 ? 4
-                                         : 0;
-    for (size_t i = 1; i < length; i++)
-        if (((unsigned char)text[i] & 0xC0) != 0x80) return 0;
-    return first < ' ' || first == 127 ? 0 : length;
-}
-
 void cli_gnuplot_string(FILE *script, const char *text) {
     fputc('\'', script);
-    while (*text != '\0') {
-        const size_t length = character_length(text);
+    char shown[5];
+    for (size_t length; (length = ts_utf8_next(text, shown)) > 0; text += length) {
         if (*text == '\'') fputc('\'', script);
-        if (length == 0) fputc('?', script);
-        fwrite(text, 1, length, script);
-        text += length == 0 ? 1 : length;
+        fputs(shown, script);
     }
     fputc('\'', script);
 }

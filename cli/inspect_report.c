@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../io/utf8.h"
 #include "../models/definition_json.h"
 #include "../train/checkpoint.h"
 #include "eval_report.h"
@@ -46,11 +47,9 @@ static bool is_moment(const cli_inspect_file *file, const char *name) {
 
 /* Control codes do not go to a terminal. */
 static void print_name(const char *name, int width) {
+    char shown[5];
     int count = 0;
-    for (const char *c = name; *c != '\0'; c++) {
-        putchar((unsigned char)*c < ' ' || *c == 127 ? '?' : *c);
-        count += ((unsigned char)*c & 0xC0) != 0x80;
-    }
+    for (size_t length; (length = ts_utf8_next(name, shown)) > 0; name += length, count++) fputs(shown, stdout);
     printf("%*s", count < width ? width - count : 0, "");
 }
 

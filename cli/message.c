@@ -5,15 +5,17 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "../io/utf8.h"
+
 enum { MESSAGE = 2048, MOST_WARNINGS = 8 };
 static char warnings[MOST_WARNINGS][MESSAGE];
 static int n_warnings;
 
-/* A file's name may hold a newline; a message is one line whatever it quotes. */
+/* A file's name may hold a newline; a message is one line of UTF-8 whatever it quotes. */
 static void write_line(char line[MESSAGE], const char *format, va_list arguments) {
     vsnprintf(line, MESSAGE, format, arguments);
-    for (char *c = line; *c != '\0'; c++)
-        if ((unsigned char)*c < ' ' || *c == 127) *c = '?';
+    if (strlen(line) == MESSAGE - 1) ts_utf8_end_whole(line);
+    ts_utf8_show(line);
 }
 
 const char *cli_source_name(const char *file) {

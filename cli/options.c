@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../io/utf8.h"
 #include "message.h"
 
 int cli_choice(const char *choices, const char *word) {
@@ -33,13 +34,14 @@ int cli_read_words(const char *option, const char *text, const char *const *name
         const int place = place_of(at, length, names, count);
         bool is_new = true;
         if (place < 0 && strcspn(at, " \t") < length)
-            return cli_fail(CLI_WRONG_USE, "--%s: '%.40s': commas without blanks between names", option, text);
+            return cli_fail(CLI_WRONG_USE, "--%s: '%.*s': commas without blanks between names", option,
+                            (int)ts_utf8_fit(text, 40), text);
         if (place < 0) {
             char all[256] = "";
             for (int i = 0; i < count; i++)
                 snprintf(all + strlen(all), sizeof all - strlen(all), "%s%s", i == 0 ? "" : ", ", names[i]);
-            return cli_fail(CLI_WRONG_USE, "--%s: '%.*s' is none of %s", option, length < 40 ? (int)length : 40, at,
-                            all);
+            return cli_fail(CLI_WRONG_USE, "--%s: '%.*s' is none of %s", option,
+                            (int)ts_utf8_fit(at, length < 40 ? length : 40), at, all);
         }
         for (int i = 0; i < *found; i++) is_new = is_new && places[i] != place;
         if (is_new) places[(*found)++] = place;

@@ -1,5 +1,6 @@
 #include "threads.h"
 
+#include <fcntl.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -38,27 +39,58 @@ static bool starts_anew_elsewhere(void) {
     return getauxval(AT_BASE) == 0 || (preloaded != NULL && strstr(preloaded, "vgpreload") != NULL);
 }
 
-void cli_wait_briefly(char **words) {
-    static const char mark[] = "TESSERA_WAITS_BRIEFLY";
-    char path[4096], me[32];
+/* Points standard error to nothing, and returns another descriptor of where it led; -1 where that is not possible. */
+static int silence_errors(void) {
+    const int kept = fcntl(STDERR_FILENO, F_DUPFD, STDERR_FILENO + 1);
+    const int nothing = kept < 0 ? -1 : open("/dev/null", O_WRONLY | O_CLOEXEC);
+    if (nothing < 0) return kept;
+    dup2(nothing, STDERR_FILENO);
+    close(nothing);
+    return kept;
+}
+
+static void restore_errors(int kept) {
+    if (kept > STDERR_FILENO && dup2(kept, STDERR_FILENO) >= 0) close(kept);
+}
+
+/* The environment's mark of a new start: the process, which stays the same, and where its standard error leads. */
+static const char mark[] = "TESSERA_WAITS_BRIEFLY";
+
+static bool is_started_anew(int *errors) {
     const char *marked = getenv(mark);
-    snprintf(me, sizeof me, "%ld", (long)getpid()); /* the same after a new start */
-    if (marked != NULL) {
-        const bool anew = strcmp(marked, me) == 0;
-        unsetenv(mark);
-        if (anew) forget_waiting(); /* what it starts itself finds the environment as it was */
-        if (anew) return;
+    long process = 0;
+    const bool anew = marked != NULL && sscanf(marked, "%ld %d", &process, errors) == 2 && process == (long)getpid();
+    unsetenv(mark);
+    return anew;
+}
+
+/* What a library says about the environment as it is loaded, it has said once. */
+static void start_anew(const char *path, char **words) {
+    char marked[64];
+    const int errors = silence_errors();
+    snprintf(marked, sizeof marked, "%ld %d", (long)getpid(), errors);
+    bool set = setenv(mark, marked, 1) == 0;
+    for (int i = 0; i < WAITING; i++) set = set && setenv(waiting[i][0], waiting[i][1], 1) == 0;
+    if (set) execv(path, words);
+    restore_errors(errors);
+    unsetenv(mark);
+    forget_waiting();
+}
+
+void cli_wait_briefly(char **words) {
+    char path[4096];
+    int errors;
+    if (is_started_anew(&errors)) {
+        restore_errors(errors);
+        forget_waiting(); /* what it starts itself finds the environment as it was */
+        return;
     }
     const ssize_t length = readlink("/proc/self/exe", path, sizeof path - 1);
     bool told = getenv("OMP_WAIT_POLICY") != NULL;
     for (int i = 0; i < WAITING; i++) told = told || getenv(waiting[i][0]) != NULL;
     if (length <= 0 || told || starts_anew_elsewhere()) return;
     path[length] = '\0';
-    bool set = setenv(mark, me, 1) == 0;
-    for (int i = 0; i < WAITING; i++) set = set && setenv(waiting[i][0], waiting[i][1], 1) == 0;
-    if (set) execv(path, words);
-    unsetenv(mark);
-    forget_waiting();
+    start_anew(path, words);
 }
 #else
 void cli_wait_briefly(char **words) {

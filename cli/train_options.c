@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "../io/utf8.h"
 #include "message.h"
 #include "options.h"
 
@@ -90,7 +91,7 @@ static int read_families(const char *list, ts_train_options *t) {
     t->families = 0;
     for (const char *at = list;; at++) {
         const size_t length = strcspn(at, ",");
-        snprintf(name, sizeof name, "%.*s", (int)(length < sizeof name ? length : sizeof name - 1), at);
+        snprintf(name, sizeof name, "%.*s", (int)ts_utf8_fit(at, length < sizeof name ? length : sizeof name - 1), at);
         if (t->families >= TS_FAMILIES) return cli_fail(CLI_WRONG_USE, "--family: at most %d of them", TS_FAMILIES);
         if (!ts_family_by_name(name, &t->family[t->families++]))
             return cli_fail(CLI_WRONG_USE, "--family: '%s' is none of normal, cauchy, gumbel, laplace, lognormal",

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "../io/output_file.h"
+#include "../io/utf8.h"
 #include "../train/checkpoint.h"
 #include "gnuplot.h"
 #include "message.h"
@@ -30,7 +31,8 @@ const char *cli_training_path(const cli_training *run, const char *file, char pa
 
 int cli_training_open(cli_training *run, const char *folder) {
     *run = (cli_training){.folder = folder};
-    if (strlen(folder) + 32 >= CLI_TRAINING_PATH) return cli_fail(CLI_FAILED, "%.40s...: the name is too long", folder);
+    if (strlen(folder) + 32 >= CLI_TRAINING_PATH)
+        return cli_fail(CLI_FAILED, "%.*s...: the name is too long", (int)ts_utf8_fit(folder, 40), folder);
     run->descriptor = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (run->descriptor < 0)
         return cli_fail(CLI_FAILED, "%s: %s", folder, errno == ENOTDIR ? "is not a folder" : strerror(errno));

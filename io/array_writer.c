@@ -82,11 +82,13 @@ static void write_npy(const ts_array_view *array, FILE *stream) {
     }
 }
 
-/* Quoted where the name would else read as something different: more columns, a comment, nothing. */
+/* Quoted where the name would else read as something different: more columns, a comment, a byte order mark, nothing. */
 static void write_name(const char *name, char separator, FILE *stream) {
     const char special[] = {separator, ',', ';', '\t', '"', '\r', '\n', '\0'};
     const size_t length = strlen(name);
-    if (length > 0 && strpbrk(name, special) == NULL && name[0] != '#' && name[0] != ' ' && name[length - 1] != ' ') {
+    const bool marked = strncmp(name, "\xef\xbb\xbf", 3) == 0;
+    if (length > 0 && strpbrk(name, special) == NULL && name[0] != '#' && name[0] != ' ' && name[length - 1] != ' ' &&
+        !marked) {
         fputs(name, stream);
         return;
     }

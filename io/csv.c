@@ -1,11 +1,13 @@
 #include "csv.h"
 
 #include <inttypes.h>
-#include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
+
+#include "cell.h"
+#include "table_notes.h"
+#include "utf8.h"
 
 enum { BUFFER_SIZE = 1 << 20, SAMPLED_RECORDS = 20 };
 
@@ -19,6 +21,9 @@ typedef struct csv_reader {
     bool cut;        /* and that ended inside a record */
     bool failed;     /* the error is written */
     bool in_data;    /* # starts no comment any more */
+    bool row_names;  /* behind the first record a name of the row comes first, which the header leaves without a name */
+    bool guesses;    /* whether the first record is names; and it took it for numbers */
+    bool quoted;     /* the record's first cell is */
     char separator;  /* ' ' means runs of blanks and tabs */
     bool stops[256]; /* bytes that end a run of an unquoted cell */
     char mark;       /* the decimal mark met so far with semicolons, or 0 */
@@ -28,12 +33,6 @@ typedef struct csv_reader {
     int64_t *cells; /* [n_cells] offsets in text */
     int64_t n_cells, cell_capacity;
 } csv_reader;
-
-typedef enum number_kind { NUMBER_NONE, NUMBER_EMPTY, NUMBER_FINITE, NUMBER_NOT_FINITE } number_kind;
-
-static bool is_digit(char c) {
-    return c >= '0' && c <= '9';
-}
 
 static bool refill(csv_reader *r) {
     if (r->sampling && !r->at_end) r->cut = true;
@@ -120,8 +119,10 @@ static bool read_cell(csv_reader *r) {
     }
     r->cells = grown;
     const int64_t start = r->text_size;
+    const bool quoted = peek(r) == '"';
+    if (r->n_cells == 0) r->quoted = quoted;
     r->cells[r->n_cells++] = start;
-    if (peek(r) == '"') {
+    if (quoted) {
         if (!read_quoted(r)) return false;
     } else {
         if (!append_run(r, r->stops)) return false;
@@ -132,13 +133,40 @@ static bool read_cell(csv_reader *r) {
     return append(r, "", 1);
 }
 
+/* Sees to it that so many bytes can be looked at, if there are as many. */
+static void look_ahead(csv_reader *r, int64_t count) {
+    const int64_t rest = r->end - r->position;
+    if (rest >= count || r->sampling || r->at_end || r->failed) return;
+    memmove(r->buffer, r->buffer + r->position, (size_t)rest);
+    const int64_t more = ts_source_fill(r->source, r->buffer + rest, BUFFER_SIZE - rest, r->error);
+    r->position = 0;
+    r->end = more < 0 ? 0 : rest + more;
+    r->failed = more < 0;
+    r->at_end = more < BUFFER_SIZE - rest;
+}
+
+/* A line that begins with # is, before the first row of numbers; but #N/A is a spreadsheet's mark of a missing value.
+ */
+static bool is_comment(csv_reader *r) {
+    enum { LONGEST_MARK = 12 };
+    char cell[LONGEST_MARK + 1] = "";
+    if (peek(r) != '#' || r->in_data) return false;
+    look_ahead(r, LONGEST_MARK);
+    for (int i = 0; i < LONGEST_MARK && r->position + i < r->end; i++) {
+        const unsigned char byte = r->buffer[r->position + i];
+        if (r->stops[byte]) break;
+        cell[i] = (char)byte;
+    }
+    return !ts_cell_is_mark(cell);
+}
+
 /* Reads the next record; false at the end or on failure. An empty line and a comment are records of no cells. */
 static bool read_record(csv_reader *r) {
     r->text_size = r->n_cells = 0;
     const int first = peek(r);
     if (first < 0) return false;
     r->row++;
-    if (first == '#' && !r->in_data) {
+    if (is_comment(r)) {
         for (int c = first; !is_line_end(c); c = peek(r)) r->position++;
         skip_line_end(r);
         return !r->failed;
@@ -163,59 +191,6 @@ static bool read_record(csv_reader *r) {
     return !r->failed;
 }
 
-/* The end of the decimal number at p, or NULL; *mark: its decimal point or comma, or NULL. */
-static char *scan_decimal(char *p, bool comma, char **mark) {
-    int64_t digits = 0;
-    *mark = NULL;
-    if (*p == '+' || *p == '-') p++;
-    for (;; p++) {
-        if (is_digit(*p)) {
-            digits++;
-        } else if (*mark == NULL && (*p == '.' || (comma && *p == ','))) {
-            *mark = p;
-        } else {
-            break;
-        }
-    }
-    if (digits == 0) return NULL;
-    if (*p == 'e' || *p == 'E') {
-        p += p[1] == '+' || p[1] == '-' ? 2 : 1;
-        if (!is_digit(*p)) return NULL;
-        while (is_digit(*p)) p++;
-    }
-    return p;
-}
-
-static bool is_not_finite(const char *start, const char *end, double *value) {
-    static const char *const words[] = {"nan", "inf", "infinity"};
-    const char *word = start + (*start == '+' || *start == '-');
-    for (int i = 0; i < 3; i++) {
-        const size_t length = strlen(words[i]);
-        if ((size_t)(end - word) != length || strncasecmp(word, words[i], length) != 0) continue;
-        *value = i == 0 ? NAN : *start == '-' ? -INFINITY : INFINITY;
-        return true;
-    }
-    return false;
-}
-
-/* *mark: the number's decimal mark ('.' or ','), or 0. The cell is the same afterwards. */
-static number_kind parse_number(char *cell, bool comma, double *value, char *mark) {
-    char *start = cell + strspn(cell, " \t"), *end = start + strlen(start), *at;
-    while (end > start && (end[-1] == ' ' || end[-1] == '\t')) end--;
-    *mark = '\0';
-    if (start == end) return NUMBER_EMPTY;
-    if (scan_decimal(start, comma, &at) != end) {
-        return is_not_finite(start, end, value) ? NUMBER_NOT_FINITE : NUMBER_NONE;
-    }
-    if (at != NULL) {
-        *mark = *at;
-        *at = '.';
-    }
-    *value = strtod(start, NULL);
-    if (at != NULL) *at = *mark;
-    return isfinite(*value) ? NUMBER_FINITE : NUMBER_NOT_FINITE;
-}
-
 static void set_separator(csv_reader *r, char separator) {
     r->separator = separator;
     memset(r->stops, 0, sizeof r->stops);
@@ -227,14 +202,27 @@ static void set_separator(csv_reader *r, char separator) {
 typedef struct separator_fit {
     int64_t columns;        /* of the first record */
     int64_t records, alike; /* alike: with as many columns as the first */
+    int64_t longer;         /* with one cell more, which comes first and names the row */
     int64_t cells, numbers;
     bool numbers_first; /* the first record is numbers only */
+    bool row_names;     /* all but the first are longer */
 } separator_fit;
+
+/* Does the current record, the i-th behind the first, begin with a cell too much that looks like a name of the row? It
+ * is in quotes, or no number, or counts the rows; and the last cell is not empty, as it is where lines end in a
+ * separator. */
+static bool has_row_name(csv_reader *r, int64_t columns, int64_t i) {
+    double value;
+    char mark;
+    if (r->n_cells != columns + 1 || r->text[r->cells[columns]] == '\0') return false;
+    const ts_cell_kind kind = ts_cell_number(r->text + r->cells[0], false, &value, &mark);
+    return r->quoted || kind == TS_CELL_TEXT || (kind == TS_CELL_FINITE && value == (double)i);
+}
 
 static separator_fit fit_separator(csv_reader *r, char separator) {
     separator_fit fit = {0};
     ts_io_error ignored, *const error = r->error;
-    const int64_t position = r->position;
+    const int64_t position = r->position, row = r->row;
     set_separator(r, separator);
     r->error = &ignored;
     r->sampling = true;
@@ -244,17 +232,20 @@ static separator_fit fit_separator(csv_reader *r, char separator) {
         if (fit.records == 0) fit.columns = r->n_cells;
         fit.records++;
         fit.alike += r->n_cells == fit.columns;
+        fit.longer += fit.records > 1 && has_row_name(r, fit.columns, fit.records - 1);
         fit.cells += r->n_cells;
         for (int64_t j = 0; j < r->n_cells; j++) {
             double value;
             char mark;
-            const number_kind kind = parse_number(r->text + r->cells[j], separator == ';', &value, &mark);
-            fit.numbers += kind == NUMBER_FINITE || kind == NUMBER_NOT_FINITE;
+            const ts_cell_kind kind = ts_cell_number(r->text + r->cells[j], separator == ';', &value, &mark);
+            fit.numbers += kind == TS_CELL_FINITE || kind == TS_CELL_NOT_FINITE;
         }
         if (fit.records == 1) fit.numbers_first = fit.numbers == fit.cells;
     }
+    fit.row_names = fit.records > 1 && fit.longer == fit.records - 1;
+    if (fit.row_names) fit.alike = fit.records;
     r->position = position;
-    r->row = 0;
+    r->row = row;
     r->sampling = r->failed = false;
     r->error = error;
     return fit;
@@ -271,7 +262,7 @@ static void choose_separator(csv_reader *r, bool prefer_tab) {
     separator_fit best_fit = {.columns = 0};
     for (int i = 0; i < 4; i++) {
         const separator_fit fit = fit_separator(r, candidates[i]);
-        if (fit.columns < 2) continue;
+        if (fit.columns + fit.row_names < 2) continue;
         /* A name or a text of several words is no sign of columns unless every record has as many. */
         if (candidates[i] == ' ' && fit.alike < fit.records && !fit.numbers_first) continue;
         if (best_fit.columns == 0 || fits_better(&fit, &best_fit)) {
@@ -281,15 +272,35 @@ static void choose_separator(csv_reader *r, bool prefer_tab) {
         if (prefer_tab && candidates[i] == '\t') break;
     }
     set_separator(r, best);
+    r->row_names = best_fit.row_names;
+}
+
+/* The separator that a first line "sep=;" names, as spreadsheets write it; the line is then passed. 0: there is none.
+ */
+static char given_separator(csv_reader *r) {
+    const char *line = (const char *)r->buffer + r->position;
+    const char separator = r->end - r->position > 5 ? line[4] : '\0';
+    if (separator == '\0' || strncasecmp(line, "sep=", 4) != 0 || strchr(",;\t |:", separator) == NULL) return '\0';
+    if (!is_line_end((unsigned char)line[5])) return '\0';
+    r->position += 5;
+    r->row = 1;
+    skip_line_end(r);
+    return separator;
+}
+
+/* UTF-16, by its byte order mark, or by two characters of ASCII. */
+static bool is_utf16(const unsigned char *b, int64_t size) {
+    if (size < 2) return false;
+    if ((b[0] == 0xff && b[1] == 0xfe) || (b[0] == 0xfe && b[1] == 0xff)) return true;
+    return size >= 4 && (b[0] == 0) == (b[2] == 0) && (b[1] == 0) == (b[3] == 0) && (b[0] == 0) != (b[1] == 0);
 }
 
 /* Fills the first buffer and takes a byte order mark away. */
 static bool start_reading(csv_reader *r) {
     if (!refill(r)) return !r->failed && ts_io_fail(r->error, r->source->name, "the file is empty");
     const unsigned char *b = r->buffer;
-    if (r->end >= 2 && ((b[0] == 0xff && b[1] == 0xfe) || (b[0] == 0xfe && b[1] == 0xff))) {
+    if (is_utf16(b, r->end))
         return ts_io_fail(r->error, r->source->name, "UTF-16 text is not supported, save the file as UTF-8");
-    }
     if (r->end >= 3 && b[0] == 0xef && b[1] == 0xbb && b[2] == 0xbf) r->position = 3;
     return true;
 }
@@ -301,31 +312,20 @@ static bool next_row(csv_reader *r) {
     return true;
 }
 
-static bool fail_number(csv_reader *r, const ts_table_builder *b, int64_t column, number_kind kind, double value) {
-    char *cell = r->text + r->cells[column];
-    char quoted[TS_QUOTE_SIZE];
-    ts_io_quote(cell, quoted);
-    const char *advice = "", *reason = "empty";
-    char text[128];
-    if (kind == NUMBER_NONE) {
-        snprintf(text, sizeof text, "not a number (%s)", quoted);
-        if (b->options->columns == NULL) {
-            advice = "; choose the columns of numbers with --columns, or name one of classes with --labels-column";
-        }
-        reason = text;
-    } else if (kind == NUMBER_NOT_FINITE) {
-        char *mark;
-        const bool overflow = scan_decimal(cell + strspn(cell, " \t"), r->separator == ';', &mark) != NULL;
-        snprintf(text, sizeof text, "not finite (%s)",
-                 overflow       ? quoted
-                 : isnan(value) ? "nan"
-                 : value > 0    ? "inf"
-                                : "-inf");
-        reason = text;
-    }
+static bool fail_number(csv_reader *r, const ts_table_builder *b, int64_t column, int64_t rows) {
+    char reason[TS_REASON_SIZE], *cell = r->text + r->cells[column], mark;
+    double value;
+    const ts_cell_kind kind = ts_cell_number(cell, r->separator == ';', &value, &mark);
+    ts_cell_reason(cell, r->separator == ';', reason);
+    const bool is_text = strncmp(reason, "not a", 5) == 0 && kind == TS_CELL_TEXT;
+    const bool may_be_names = rows == 0 && r->guesses && kind != TS_CELL_NOT_FINITE;
     r->failed = true;
-    return ts_io_fail(r->error, r->source->name, "row %" PRId64 ", column %" PRId64 ": %s%s", r->row, column + 1,
-                      reason, advice);
+    return ts_io_fail(
+        r->error, r->source->name, "row %" PRId64 ", column %" PRId64 ": %s%s%s", r->row, column + 1, reason,
+        is_text && b->options->columns == NULL ? "; choose the columns of numbers with --columns, or name "
+                                                 "one of classes with --labels-column"
+                                               : "",
+        may_be_names ? "; if this row holds names, say --header yes" : "");
 }
 
 /* With semicolons 1.234 and 5,6 in one file mean that the first is 1234. */
@@ -343,9 +343,9 @@ static bool check_mark(csv_reader *r, int64_t column, char mark) {
 
 static bool store_row(csv_reader *r, ts_table_builder *b, int64_t rows) {
     if (r->n_cells != b->n_columns) {
-        return ts_io_fail(r->error, r->source->name,
-                          "row %" PRId64 ": %" PRId64 " column%s where the first row has %" PRId64, r->row, r->n_cells,
-                          r->n_cells == 1 ? "" : "s", b->n_columns);
+        return ts_io_fail(r->error, r->source->name, "row %" PRId64 ": %" PRId64 " column%s where the %s %" PRId64,
+                          r->row, r->n_cells, r->n_cells == 1 ? "" : "s",
+                          r->row_names ? "rows before have" : "first row has", b->n_columns);
     }
     if (!ts_builder_reserve(b, rows + 1, r->error)) return false;
     double *values = b->table->values + rows * b->table->cols;
@@ -353,41 +353,79 @@ static bool store_row(csv_reader *r, ts_table_builder *b, int64_t rows) {
         const int64_t column = b->columns[k];
         char mark;
         double value = 0;
-        const number_kind kind = parse_number(r->text + r->cells[column], r->separator == ';', &value, &mark);
-        if (kind != NUMBER_FINITE) return fail_number(r, b, column, kind, value);
+        const ts_cell_kind kind = ts_cell_number(r->text + r->cells[column], r->separator == ';', &value, &mark);
+        if (kind != TS_CELL_FINITE) return fail_number(r, b, column, rows);
         if (!check_mark(r, column, mark)) return false;
         values[k] = value;
     }
     if (b->label < 0) return true;
     const char *class_text = r->text + r->cells[b->label];
-    if (class_text[strspn(class_text, " \t")] == '\0') return fail_number(r, b, b->label, NUMBER_EMPTY, 0);
+    if (class_text[strspn(class_text, " \t")] == '\0') return fail_number(r, b, b->label, rows);
     return ts_builder_add_label(b, class_text, r->error);
 }
 
-/* An empty cell says nothing: a first row with one and numbers is data, to be refused, and not swallowed as names. */
-static bool any_is_text(const csv_reader *r, const ts_table_builder *b) {
-    for (int64_t k = 0; k < b->table->cols; k++) {
+/* Are these cells of the record, all if `columns` is NULL, names? None is a number, and at least one a name; what is
+ * empty or a mark of a missing value says nothing. */
+static bool holds_names(csv_reader *r, const int64_t *columns, int64_t count) {
+    bool any = false;
+    for (int64_t k = 0; k < count; k++) {
+        char *cell = r->text + r->cells[columns == NULL ? k : columns[k]], mark;
         double value;
-        char mark;
-        char *cell = r->text + r->cells[b->columns[k]];
-        if (parse_number(cell, r->separator == ';', &value, &mark) == NUMBER_NONE) return true;
+        const ts_cell_kind kind = ts_cell_number(cell, r->separator == ';', &value, &mark);
+        if (kind == TS_CELL_FINITE || kind == TS_CELL_NOT_FINITE) return false;
+        any = any || (kind == TS_CELL_TEXT && ts_cell_is_name(cell));
     }
-    return false;
+    return any;
+}
+
+static void free_names(char **names, int64_t count) {
+    for (int64_t j = 0; names != NULL && j < count; j++) free(names[j]);
+    free(names);
+}
+
+/* The record's cells as UTF-8, behind an empty one where rows have names; NULL: out of memory. */
+static char **copy_names(const csv_reader *r) {
+    const int64_t count = r->n_cells + r->row_names;
+    char **names = calloc((size_t)count, sizeof *names);
+    bool room = names != NULL;
+    for (int64_t j = 0; room && j < count; j++) {
+        names[j] = ts_utf8_from_latin1(j < r->row_names ? "" : r->text + r->cells[j - r->row_names]);
+        room = names[j] != NULL;
+    }
+    if (room) return names;
+    free_names(names, count);
+    return NULL;
+}
+
+static void note_names(const csv_reader *r, ts_table *table) {
+    if (r->row_names) ts_note(table, "column 1 has no name in the header and is left out, as names of the rows");
+    for (int64_t j = 0; j < r->n_cells; j++) {
+        const char *fault = ts_utf8_fault(r->text + r->cells[j]);
+        if (fault == NULL) continue;
+        ts_note(table, "the name of column %" PRId64 " is not UTF-8 (byte 0x%02X): names are read as Latin-1",
+                j + 1 + r->row_names, (unsigned)(unsigned char)*fault);
+        return;
+    }
 }
 
 /* Chooses the columns by the first row, the current record, and tells whether it is a header. */
 static bool read_header(csv_reader *r, ts_table_builder *b, bool *is_header) {
     const ts_header_mode mode = b->options->header;
-    char **names = malloc((size_t)r->n_cells * sizeof *names);
+    r->row_names =
+        r->row_names && (mode == TS_HEADER_YES || (mode == TS_HEADER_AUTO && holds_names(r, NULL, r->n_cells)));
+    b->row_names = r->row_names;
+    char **names = copy_names(r);
     if (names == NULL) return ts_io_fail_memory(r->error, r->source->name);
-    for (int64_t j = 0; j < r->n_cells; j++) names[j] = r->text + r->cells[j];
     bool by_name;
-    bool ok = ts_builder_choose(b, r->n_cells, mode == TS_HEADER_NO ? NULL : names, &by_name, r->error);
+    bool ok = ts_builder_choose(b, r->n_cells + r->row_names, mode == TS_HEADER_NO ? NULL : names, &by_name, r->error);
     if (ok) {
-        *is_header = mode == TS_HEADER_YES || (mode == TS_HEADER_AUTO && (by_name || any_is_text(r, b)));
+        *is_header = mode == TS_HEADER_YES || (mode == TS_HEADER_AUTO &&
+                                               (r->row_names || by_name || holds_names(r, b->columns, b->table->cols)));
+        r->guesses = mode == TS_HEADER_AUTO && !*is_header;
         if (*is_header) ok = ts_builder_set_names(b, names, r->error);
+        if (*is_header) note_names(r, b->table);
     }
-    free(names);
+    free_names(names, r->n_cells + r->row_names);
     return ok;
 }
 
@@ -395,15 +433,19 @@ static bool read_rows(csv_reader *r, ts_table_builder *b) {
     if (!next_row(r)) return !r->failed && ts_io_fail(r->error, r->source->name, "the file has no rows");
     bool is_header = false;
     if (!read_header(r, b, &is_header)) return false;
+    ts_first_row first = {.number = r->row};
     int64_t rows = 0;
     for (bool more = !is_header || next_row(r); more; more = next_row(r)) {
         r->in_data = true;
         if (!store_row(r, b, rows)) return false;
+        if (rows == 0 && r->guesses) ts_first_row_begin(&first, b, r->text, r->cells);
+        if (rows > 0) ts_first_row_compare(&first, b, r->text, r->cells);
         rows++;
     }
     if (r->failed) return false;
     if (rows == 0) return ts_io_fail(r->error, r->source->name, "a header row and no rows of numbers");
     ts_builder_finish(b, rows);
+    ts_first_row_note(&first, b);
     return true;
 }
 
@@ -411,7 +453,11 @@ bool ts_csv_read(const ts_byte_source *source, bool prefer_tab, ts_table_builder
     csv_reader r = {.source = source, .error = error, .buffer = malloc(BUFFER_SIZE)};
     bool ok = r.buffer != NULL ? start_reading(&r) : ts_io_fail_memory(error, source->name);
     if (ok) {
-        choose_separator(&r, prefer_tab);
+        const char given = given_separator(&r);
+        if (given != '\0')
+            r.row_names = fit_separator(&r, given).row_names;
+        else
+            choose_separator(&r, prefer_tab);
         ok = read_rows(&r, builder);
     }
     free(r.buffer);

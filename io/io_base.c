@@ -7,6 +7,8 @@
 #include <string.h>
 #include <strings.h>
 
+#include "utf8.h"
+
 int64_t ts_source_fill(const ts_byte_source *source, void *buffer, int64_t size, ts_io_error *error) {
     int64_t filled = 0;
     while (filled < size) {
@@ -21,17 +23,16 @@ int64_t ts_source_fill(const ts_byte_source *source, void *buffer, int64_t size,
 bool ts_io_fail(ts_io_error *error, const char *name, const char *format, ...) {
     enum { LONGEST_NAME = 250 };
     const size_t length = strlen(name);
-    int used = length <= LONGEST_NAME
-                   ? snprintf(error->text, sizeof error->text, "%s: ", name)
-                   : snprintf(error->text, sizeof error->text, "...%s: ", name + (length - LONGEST_NAME));
+    const char *shown = length <= LONGEST_NAME ? name : name + (length - LONGEST_NAME);
+    while (shown > name && ((unsigned char)*shown & 0xC0) == 0x80) shown++; /* the rest of a character */
+    int used = snprintf(error->text, sizeof error->text, "%s%s: ", shown > name ? "..." : "", shown);
     if (used < 0) used = 0;
     va_list arguments;
     va_start(arguments, format);
     vsnprintf(error->text + used, sizeof error->text - (size_t)used, format, arguments);
     va_end(arguments);
-    for (char *c = error->text; *c != '\0'; c++) {
-        if ((unsigned char)*c < ' ' || *c == 127) *c = '?';
-    }
+    if (strlen(error->text) == sizeof error->text - 1) ts_utf8_end_whole(error->text);
+    ts_utf8_show(error->text);
     return false;
 }
 
@@ -55,13 +56,24 @@ bool ts_io_ends_with(const char *path, const char *ending) {
     return length >= ending_length && strcasecmp(path + (length - ending_length), ending) == 0;
 }
 
-void ts_io_quote(const char *text, char quoted[TS_QUOTE_SIZE]) {
-    enum { SHOWN = 30 };
-    const size_t length = strnlen(text, SHOWN + 1), shown = length > SHOWN ? SHOWN : length;
-    snprintf(quoted, TS_QUOTE_SIZE, "'%.*s%s'", (int)shown, text, length > SHOWN ? "..." : "");
-    for (char *c = quoted; *c != '\0'; c++) {
-        if (*c < ' ' || *c > '~') *c = '?';
+void ts_io_quote_long(const char *text, size_t length, int shown, char *quoted) {
+    const char *const end = text + strnlen(text, length);
+    char *out = quoted;
+    *out++ = '\'';
+    for (; shown > 0 && text < end; shown--) {
+        char character[5];
+        text += ts_utf8_next(text, character);
+        out = stpcpy(out, character);
     }
+    strcpy(out, text < end ? "...'" : "'");
+}
+
+void ts_io_quote_part(const char *text, size_t length, char quoted[TS_QUOTE_SIZE]) {
+    ts_io_quote_long(text, length, TS_QUOTE_SHOWN, quoted);
+}
+
+void ts_io_quote(const char *text, char quoted[TS_QUOTE_SIZE]) {
+    ts_io_quote_long(text, strlen(text), TS_QUOTE_SHOWN, quoted);
 }
 
 void ts_io_print_double(double value, char text[TS_NUMBER_SIZE]) {

@@ -30,7 +30,8 @@ typedef struct ts_byte_source {
 /* Reads until `size` bytes are there or the source ends: their number, or -1. */
 int64_t ts_source_fill(const ts_byte_source *source, void *buffer, int64_t size, ts_io_error *error);
 
-/* Writes "NAME: text" as one printable line, shortening a very long name at its front; always returns false. */
+/* Writes "NAME: text" as one printable line of UTF-8, shortening a very long name at its front; always returns false.
+ */
 bool ts_io_fail(ts_io_error *error, const char *name, const char *format, ...) TS_IO_PRINTF(3, 4);
 bool ts_io_fail_memory(ts_io_error *error, const char *name);
 
@@ -40,9 +41,14 @@ void *ts_io_grow(void *old, int64_t *capacity, int64_t needed, size_t element_si
 /* Ignores the case of ASCII letters. */
 bool ts_io_ends_with(const char *path, const char *ending);
 
-enum { TS_QUOTE_SIZE = 40 };
-/* The start of a text in single quotes, with ? for what is no printable ASCII. */
+enum { TS_QUOTE_SHOWN = 30, TS_QUOTE_SIZE = 4 * TS_QUOTE_SHOWN + 8 };
+/* The first 30 characters of a text in single quotes, with ? for control characters and for what is no UTF-8. The
+ * second takes `length` bytes of it at most. */
 void ts_io_quote(const char *text, char quoted[TS_QUOTE_SIZE]);
+void ts_io_quote_part(const char *text, size_t length, char quoted[TS_QUOTE_SIZE]);
+
+/* The same of `shown` characters; `quoted` has 4 shown + 8 bytes. */
+void ts_io_quote_long(const char *text, size_t length, int shown, char *quoted);
 
 enum { TS_NUMBER_SIZE = 40 };
 /* The fewest digits, from 15 (float: 6) up, that read back to the same value. Needs the "C" locale. */

@@ -1,14 +1,14 @@
 /* io_error.h: how a reader or writer says what went wrong.
  *
  * Every function of io/ that can fail returns true when it did its work and false when it did not; in the
- * second case it has written ONE line without a newline into the error, ready to stand behind "tessera: ":
+ * second case it has written ONE line of UTF-8 without a newline into the error, ready to stand behind "tessera: ":
  *     data.csv: row 3, column 2: not finite (nan)
  * Nothing in io/ prints, exits, or depends on the locale. */
 #ifndef TS_IO_ERROR_H
 #define TS_IO_ERROR_H
 
 typedef struct ts_io_error {
-    char text[512];
+    char text[1024];
 } ts_io_error;
 
 #endif

@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "utf8.h"
+
 enum { MAGIC_SIZE = 8, LONGEST_HEADER = 1 << 16, CHUNK = 1 << 20 };
 
 typedef struct npy_array {
@@ -17,7 +19,7 @@ typedef struct npy_array {
     bool fortran_order;
     int rank;
     int64_t rows, cols; /* INT64_MAX when too large to count */
-    char shape[64];     /* as the header writes it */
+    char shape[128];    /* as the header writes it, or its beginning */
     int64_t header_size;
 } npy_array;
 
@@ -29,13 +31,14 @@ static const char *skip_space(const char *p) {
     return p + strspn(p, " \t\r\n");
 }
 
-/* Copies the quoted string at p, cutting a long one, and returns its end; NULL if there is none. */
+/* Copies the quoted string at p, cutting a long one between characters, and returns its end; NULL if there is none. */
 static const char *parse_string(const char *p, char *text, size_t size) {
     const char quote = *p;
     if (quote != '\'' && quote != '"') return NULL;
     const char *end = strchr(p + 1, quote);
     if (end == NULL || memchr(p, '\\', (size_t)(end - p)) != NULL) return NULL;
-    snprintf(text, size, "%.*s", (int)(end - p - 1), p + 1);
+    const size_t length = (size_t)(end - p - 1);
+    snprintf(text, size, "%.*s", (int)(length < size ? length : ts_utf8_fit(p + 1, size - 1)), p + 1);
     return end + 1;
 }
 
@@ -64,7 +67,9 @@ static const char *parse_shape(const char *start, npy_array *array) {
         if (array->rank == 1) array->cols = extent;
     }
     if (array->rank == 1 && !comma) return NULL; /* (3) is a number, (3,) a tuple */
-    snprintf(array->shape, sizeof array->shape, "%.*s", (int)(p + 1 - start), start);
+    const size_t length = (size_t)(p + 1 - start), room = sizeof array->shape - sizeof "...";
+    snprintf(array->shape, sizeof array->shape, "%.*s%s", (int)(length <= room ? length : room), start,
+             length <= room ? "" : "...");
     return p + 1;
 }
 

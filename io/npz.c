@@ -12,6 +12,7 @@
 #include <zip.h>
 
 #include "npy.h"
+#include "utf8.h"
 
 /* Deflate makes at most this many bytes of one. */
 enum { MOST_DEFLATED = 1032 };
@@ -37,32 +38,49 @@ static void list_arrays(zip_t *archive, char *list, size_t size) {
     for (zip_int64_t i = 0; i < count && i < SHOWN && used < size; i++) {
         const char *name = zip_get_name(archive, (zip_uint64_t)i, 0);
         if (name == NULL) continue;
-        const int length = (int)strlen(name) - (ts_io_ends_with(name, ".npy") ? 4 : 0);
-        used += (size_t)snprintf(list + used, size - used, "%s%.*s", used == 0 ? "" : ", ", length > 30 ? 30 : length,
-                                 name);
+        const size_t length = strlen(name) - (ts_io_ends_with(name, ".npy") ? 4 : 0);
+        used += (size_t)snprintf(list + used, size - used, "%s%.*s", used == 0 ? "" : ", ",
+                                 (int)ts_utf8_fit(name, length > 30 ? 30 : length), name);
     }
+    ts_utf8_end_whole(list);
     if (count > SHOWN && used < size) snprintf(list + used, size - used, ", ... (%" PRId64 " in all)", (int64_t)count);
+}
+
+/* The last member called NAME.ENDING, for the last of several counts, as it does in NumPy; -1: there is none. */
+static zip_int64_t last_member(zip_t *archive, const char *wanted, const char *ending) {
+    const size_t length = strlen(wanted);
+    for (zip_int64_t i = zip_get_num_entries(archive, 0) - 1; i >= 0; i--) {
+        const char *name = zip_get_name(archive, (zip_uint64_t)i, 0);
+        if (name != NULL && strncmp(name, wanted, length) == 0 && strcmp(name + length, ending) == 0) return i;
+    }
+    return -1;
+}
+
+/* The member of an archive whose members all have one name, the last; -1: they have several. */
+static zip_int64_t only_member(zip_t *archive) {
+    const zip_int64_t last = zip_get_num_entries(archive, 0) - 1;
+    const char *name = zip_get_name(archive, (zip_uint64_t)last, 0);
+    for (zip_int64_t i = 0; i < last; i++) {
+        const char *other = zip_get_name(archive, (zip_uint64_t)i, 0);
+        if (name == NULL || other == NULL || strcmp(name, other) != 0) return -1;
+    }
+    return last;
 }
 
 /* The index of the member asked for, or -1. */
 static zip_int64_t find_member(zip_t *archive, const char *path, const char *array, ts_io_error *error) {
-    const zip_int64_t count = zip_get_num_entries(archive, 0);
     char list[200];
-    if (count == 0) {
+    if (zip_get_num_entries(archive, 0) == 0) {
         ts_io_fail(error, path, "the archive holds no array");
         return -1;
     }
-    if (array == NULL && count == 1) return 0;
+    zip_int64_t index = array == NULL ? only_member(archive) : last_member(archive, array, "");
+    if (index < 0 && array != NULL) index = last_member(archive, array, ".npy");
+    if (index >= 0) return index;
     list_arrays(archive, list, sizeof list);
     if (array == NULL) {
         ts_io_fail(error, path, "holds several arrays, choose one by FILE.npz:NAME: %s", list);
         return -1;
-    }
-    const size_t length = strlen(array);
-    for (zip_int64_t i = 0; i < count; i++) {
-        const char *name = zip_get_name(archive, (zip_uint64_t)i, 0);
-        if (name == NULL || strncmp(name, array, length) != 0) continue;
-        if (name[length] == '\0' || strcmp(name + length, ".npy") == 0) return i;
     }
     char quoted[TS_QUOTE_SIZE];
     ts_io_quote(array, quoted);

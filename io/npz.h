@@ -4,8 +4,9 @@
 
 #include "table_builder.h"
 
-/* array: the member's name, its .npy left off or not; NULL: the only one. Without libzip (TS_HAVE_LIBZIP is not
- * defined) this fails and says so. Needs the "C" locale. */
+/* array: the member's name, its .npy left off or not; NULL: the only one. Of several members with one name the last
+ * counts, as it does in NumPy. Without libzip (TS_HAVE_LIBZIP is not defined) this fails and says so. Needs the "C"
+ * locale. */
 bool ts_npz_read(const char *path, const char *array, ts_table_builder *builder, ts_io_error *error);
 
 #endif

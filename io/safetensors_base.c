@@ -49,12 +49,7 @@ int64_t ts_safetensor_count(const ts_safetensor *tensor) {
 }
 
 void ts_safetensors_quote(const char *name, char quoted[TS_SAFETENSORS_QUOTE_SIZE]) {
-    enum { SHOWN = 100 };
-    const size_t length = strnlen(name, SHOWN + 1);
-    snprintf(quoted, TS_SAFETENSORS_QUOTE_SIZE, "'%.*s%s'", SHOWN, name, length > SHOWN ? "..." : "");
-    for (char *c = quoted; *c != '\0'; c++) {
-        if (*c < ' ' || *c > '~') *c = '?';
-    }
+    ts_io_quote_long(name, strlen(name), TS_SAFETENSORS_SHOWN, quoted);
 }
 
 bool ts_safetensors_fail(ts_io_error *error, const char *path, const char *name, const char *format, ...) {

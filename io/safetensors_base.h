@@ -7,7 +7,8 @@
 
 #define TS_SAFETENSORS_METADATA "__metadata__"
 
-enum { TS_SAFETENSORS_MOST_HEADER = 100000000, TS_SAFETENSORS_QUOTE_SIZE = 110 };
+enum { TS_SAFETENSORS_MOST_HEADER = 100000000, TS_SAFETENSORS_SHOWN = 100 };
+enum { TS_SAFETENSORS_QUOTE_SIZE = 4 * TS_SAFETENSORS_SHOWN + 8 };
 static const int64_t ts_safetensors_most_data = (int64_t)1 << 32;
 
 bool ts_safetensors_find_dtype(const char *name, ts_safetensors_dtype *dtype);

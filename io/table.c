@@ -8,32 +8,21 @@
 #include <sys/stat.h>
 
 #include "csv.h"
+#include "file_format.h"
+#include "gzip.h"
 #include "npy.h"
 #include "npz.h"
+#include "table_notes.h"
 
-typedef enum table_format { FORMAT_TEXT, FORMAT_NPY, FORMAT_NPZ } table_format;
-
-enum { HEAD_SIZE = 6 };
-
-/* An open file, the bytes that were looked at to tell its format first. */
-typedef struct file_bytes {
+typedef struct open_file {
     FILE *stream;
     const char *name;
-    char head[HEAD_SIZE];
-    int64_t head_size, head_used;
-} file_bytes;
+} open_file;
 
 static int64_t read_file(void *context, void *buffer, int64_t size, ts_io_error *error) {
-    file_bytes *file = context;
-    int64_t count = file->head_size - file->head_used;
-    if (count > 0) {
-        if (count > size) count = size;
-        memcpy(buffer, file->head + file->head_used, (size_t)count);
-        file->head_used += count;
-        return count;
-    }
+    const open_file *file = context;
     errno = 0;
-    count = (int64_t)fread(buffer, 1, (size_t)size, file->stream);
+    const int64_t count = (int64_t)fread(buffer, 1, (size_t)size, file->stream);
     if (count == 0 && ferror(file->stream)) {
         ts_io_fail(error, file->name, "%s", strerror(errno != 0 ? errno : EIO));
         return -1;
@@ -41,45 +30,75 @@ static int64_t read_file(void *context, void *buffer, int64_t size, ts_io_error 
     return count;
 }
 
-/* By the name's ending, else by the first bytes. */
-static bool find_format(const char *path, file_bytes *file, table_format *format, ts_io_error *error) {
-    static const struct {
-        const char *ending;
-        table_format format;
-    } endings[] = {{".npy", FORMAT_NPY},
-                   {".npz", FORMAT_NPZ},
-                   {".csv", FORMAT_TEXT},
-                   {".tsv", FORMAT_TEXT},
-                   {".txt", FORMAT_TEXT}};
-    for (size_t i = 0; i < sizeof endings / sizeof endings[0]; i++) {
-        if (!ts_io_ends_with(path, endings[i].ending)) continue;
-        *format = endings[i].format;
-        return true;
+/* A source whose first bytes were looked at. */
+typedef struct looked_at {
+    const ts_byte_source *source;
+    unsigned char head[TS_FILE_HEAD];
+    int64_t size, used;
+} looked_at;
+
+static int64_t read_on(void *context, void *buffer, int64_t size, ts_io_error *error) {
+    looked_at *start = context;
+    int64_t count = start->size - start->used;
+    if (count == 0) return start->source->read(start->source->context, buffer, size, error);
+    if (count > size) count = size;
+    memcpy(buffer, start->head + start->used, (size_t)count);
+    start->used += count;
+    return count;
+}
+
+/* Is the file's name NAME.ending or, packed, NAME.ending.gz? */
+static bool is_named(const char *path, const char *ending) {
+    char packed[16];
+    snprintf(packed, sizeof packed, "%s.gz", ending);
+    return ts_io_ends_with(path, ending) || ts_io_ends_with(path, packed);
+}
+
+static bool read_source(const char *path, const ts_byte_source *source, bool packed, ts_table_builder *builder,
+                        ts_io_error *error);
+
+static bool read_packed(const char *path, const ts_byte_source *source, ts_table_builder *builder, ts_io_error *error) {
+    ts_gzip *gzip = ts_gzip_open(source, error);
+    const ts_byte_source unpacked = {source->name, -1, ts_gzip_read, gzip};
+    const bool ok = gzip != NULL && read_source(path, &unpacked, true, builder, error);
+    ts_gzip_close(gzip);
+    return ok;
+}
+
+static bool read_archive(const char *path, const ts_byte_source *source, bool packed, ts_table_builder *builder,
+                         ts_io_error *error) {
+    if (packed)
+        return ts_io_fail(error, source->name, "an archive inside a gzip file is not read: decompress it first");
+    return source->size >= 0 ? ts_npz_read(path, NULL, builder, error)
+                             : ts_io_fail(error, source->name, "an .npz archive cannot be read from a pipe");
+}
+
+/* The first bytes tell what it is; where they tell nothing, the name's ending. */
+static bool read_source(const char *path, const ts_byte_source *source, bool packed, ts_table_builder *builder,
+                        ts_io_error *error) {
+    looked_at start = {.source = source};
+    const char *what, *advice;
+    start.size = ts_source_fill(source, start.head, TS_FILE_HEAD, error);
+    if (start.size < 0) return false;
+    const ts_byte_source whole = {source->name, source->size, read_on, &start};
+    ts_file_format format = ts_file_format_of(start.head, start.size, &what, &advice);
+    if (format == TS_FILE_TEXT && is_named(path, ".npy")) format = TS_FILE_NPY;
+    if (format == TS_FILE_TEXT && is_named(path, ".npz")) format = TS_FILE_ZIP;
+    switch (format) {
+    case TS_FILE_NPY: return ts_npy_read(&whole, builder, error);
+    case TS_FILE_ZIP: return read_archive(path, source, packed, builder, error);
+    case TS_FILE_GZIP:
+        if (packed) return ts_io_fail(error, source->name, "gzip inside gzip is not read: decompress it first");
+        return read_packed(path, &whole, builder, error);
+    case TS_FILE_UNREAD: return ts_io_fail(error, source->name, "this is %s, which is not read: %s", what, advice);
+    default: return ts_csv_read(&whole, is_named(path, ".tsv"), builder, error);
     }
-    const ts_byte_source source = {file->name, -1, read_file, file};
-    char head[HEAD_SIZE] = "";
-    const int64_t count = ts_source_fill(&source, head, HEAD_SIZE, error);
-    if (count < 0) return false;
-    memcpy(file->head, head, HEAD_SIZE);
-    file->head_size = count;
-    *format = memcmp(head, "\x93NUMPY", 6) == 0 ? FORMAT_NPY
-              : memcmp(head, "PK\3\4", 4) == 0  ? FORMAT_NPZ
-                                                : FORMAT_TEXT;
-    return true;
 }
 
 static bool read_open(const char *path, FILE *stream, int64_t size, ts_table_builder *builder, ts_io_error *error) {
-    file_bytes file = {.stream = stream, .name = builder->source_name};
-    table_format format;
-    if (!find_format(path, &file, &format, error)) return false;
+    open_file file = {stream, builder->source_name};
     const ts_byte_source source = {file.name, size, read_file, &file};
-    switch (format) {
-    case FORMAT_NPY: return ts_npy_read(&source, builder, error);
-    case FORMAT_NPZ:
-        return size >= 0 ? ts_npz_read(path, NULL, builder, error)
-                         : ts_io_fail(error, file.name, "an .npz archive cannot be read from a pipe");
-    default: return ts_csv_read(&source, ts_io_ends_with(path, ".tsv"), builder, error);
-    }
+    return read_source(path, &source, false, builder, error);
 }
 
 static bool read_named(const char *path, ts_table_builder *builder, ts_io_error *error) {
@@ -122,18 +141,30 @@ static bool read_path(const char *path, ts_table_builder *builder, ts_io_error *
     return ok;
 }
 
+static bool read_table(const char *path, ts_table_builder *builder, ts_io_error *error) {
+    ts_io_locale locale;
+    *builder->table = (ts_table){0};
+    if (!ts_io_enter_locale(&locale)) return ts_io_fail_memory(error, path);
+    const bool ok = read_path(path, builder, error);
+    ts_io_leave_locale(&locale);
+    if (ok && builder->wanted == NULL) ts_note_row_numbers(builder);
+    ts_builder_free(builder);
+    if (!ok) ts_table_free(builder->table);
+    return ok;
+}
+
 bool ts_table_read(const char *path, const ts_table_options *options, ts_table *table, ts_io_error *error) {
     static const ts_table_options defaults = {TS_HEADER_AUTO, NULL, NULL};
-    *table = (ts_table){0};
     ts_table_builder builder = {
         .source_name = path, .options = options == NULL ? &defaults : options, .table = table, .label = -1};
-    ts_io_locale locale;
-    if (!ts_io_enter_locale(&locale)) return ts_io_fail_memory(error, path);
-    const bool ok = read_path(path, &builder, error);
-    ts_io_leave_locale(&locale);
-    ts_builder_free(&builder);
-    if (!ok) ts_table_free(table);
-    return ok;
+    return read_table(path, &builder, error);
+}
+
+bool ts_table_read_features(const char *path, char *const *names, int64_t count, ts_table *table, ts_io_error *error) {
+    static const ts_table_options defaults = {TS_HEADER_AUTO, NULL, NULL};
+    ts_table_builder builder = {
+        .source_name = path, .options = &defaults, .table = table, .label = -1, .wanted = names, .n_wanted = count};
+    return read_table(path, &builder, error);
 }
 
 void ts_table_free(ts_table *table) {

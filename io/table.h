@@ -1,4 +1,5 @@
-/* table.h: a numeric table read from a file a user has: .npy, .npz, .csv, .tsv, or text on standard input.
+/* table.h: a numeric table read from a file a user has: .npy, .npz, .csv, .tsv, packed by gzip or not, or from standard
+ * input.
  *
  * The readers trust nothing: sizes are checked against the file before memory is taken for them, every cell
  * must be a finite number, and what is refused is named with its place. Rows and columns in messages count from
@@ -15,21 +16,28 @@
 typedef enum ts_header_mode { TS_HEADER_AUTO, TS_HEADER_YES, TS_HEADER_NO } ts_header_mode;
 
 typedef struct ts_table_options {
-    ts_header_mode header;     /* is the first row of a text file names? AUTO: yes if any chosen cell of it is
-                                  neither empty nor a number (nan and inf, in any spelling, are numbers), or if the
-                                  options choose a column by a name in it */
+    ts_header_mode header;     /* is the first row of a text file names? AUTO: yes if it holds a name that the options
+                                  choose a column by; or if of its chosen cells at least one looks like a name (its first
+                                  letter or digit is a letter, and it is no mark of a missing value such as NA) and none
+                                  is a number (nan and inf, in any spelling, are numbers) */
     const char *columns;       /* the features to read: "1-4,6" counted from 1, or names "width,height", or a
-                                  mixture; digits only are always a number; NULL: every column but the labels' */
+                                  mixture; digits only are always a number; NULL: every column but the labels' and
+                                  names of rows */
     const char *labels_column; /* a column kept out of the features, by name or number; NULL: none */
 } ts_table_options;
+
+enum { TS_TABLE_NOTES = 4, TS_TABLE_NOTE = 240 };
 
 typedef struct ts_table {
     int64_t rows, cols;
     double *values;  /* [rows, cols], row-major */
-    char **names;    /* [cols] column names, or NULL when the file has none */
+    char **names;    /* [cols] column names in UTF-8, or NULL when the file has none */
     int64_t *labels; /* [rows] class of each row 0..n_classes-1 in order of first appearance; NULL: none */
     char **classes;  /* [n_classes] their texts as the file has them; an array's numbers in shortest form */
     int64_t n_classes;
+    int n_notes; /* what the user should know, "column 1 counts the rows from 1": lines to stand behind the file's name
+                  */
+    char notes[TS_TABLE_NOTES][TS_TABLE_NOTE];
 } ts_table;
 
 /* Refuses choices of columns that are wrong whatever the file: a number or name that is missing, column 0, a range that
@@ -38,9 +46,15 @@ bool ts_table_options_check(const char *path, const ts_table_options *options, t
 
 /* Reads PATH into *table (which need not be initialised; on failure it is left empty). options may be NULL.
  * "-" is standard input; "FILE.npz:array" one array of an archive ("FILE.npz" when it holds just one).
- * The format is chosen by the name's ending, .npy .npz .csv .tsv .txt, else by the file's first bytes.
+ * The format is told by the file's first bytes: an array, an archive, gzip, or one of many that are named and refused.
+ * Where they tell nothing it is .npy or .npz if the name ends so, else text, .tsv with tabs before other separators.
  * A one-dimensional array of n numbers is n rows of one column. */
 bool ts_table_read(const char *path, const ts_table_options *options, ts_table *table, ts_io_error *error);
+
+/* Reads a table whose columns are to be the features called names[0..count-1], in this order. In a file with names they
+ * are found by name, whatever else there is; where one is missing or not unique, it is refused. In a file without
+ * names, or where `names` is NULL, all columns are read as they come. */
+bool ts_table_read_features(const char *path, char *const *names, int64_t count, ts_table *table, ts_io_error *error);
 
 /* Releases what ts_table_read allocated and empties the table; an empty or zeroed table is fine. */
 void ts_table_free(ts_table *table);

@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "table_notes.h"
+
 static const char columns_option[] = "--columns", label_option[] = "--labels-column";
 
 /* A part of an option's text. */
@@ -102,25 +104,26 @@ static bool check_number(const chooser *c, const char *option, int64_t number) {
 /* The column, from 0, that a number or a name means. A part of digits only is a number, never a name. */
 static bool find_column(const chooser *c, const char *option, item part, int64_t *column) {
     const char *source_name = c->builder->source_name;
-    const int shown = part.length < 60 ? (int)part.length : 60;
+    char quoted[TS_QUOTE_SIZE];
     const int64_t number = as_number(part);
     if (number >= 0) {
         *column = number - 1;
         return check_number(c, option, number);
     }
+    ts_io_quote_part(part.text, part.length, quoted);
     *column = -1;
     for (int64_t j = 0; c->names != NULL && j < c->builder->n_columns; j++) {
         if (strlen(c->names[j]) != part.length || memcmp(c->names[j], part.text, part.length) != 0) continue;
         if (*column >= 0) {
             return ts_io_fail(c->error, source_name,
-                              "%s: '%.*s' names columns %" PRId64 " and %" PRId64 ", choose by number", option, shown,
-                              part.text, *column + 1, j + 1);
+                              "%s: %s names columns %" PRId64 " and %" PRId64 ", choose by number", option, quoted,
+                              *column + 1, j + 1);
         }
         *column = j;
     }
     *c->by_name = true;
     if (*column >= 0) return true;
-    return ts_io_fail(c->error, source_name, "%s: no column is named '%.*s'%s", option, shown, part.text,
+    return ts_io_fail(c->error, source_name, "%s: no column is named %s%s", option, quoted,
                       c->names == NULL ? " (the file has no header row)" : "");
 }
 
@@ -156,7 +159,8 @@ static bool add_features(const chooser *c) {
     const char *text = c->builder->options->columns;
     if (text == NULL) {
         for (int64_t j = 0; j < c->builder->n_columns; j++) {
-            if (j != c->builder->label && !add_column(c, j)) return false;
+            if (j == c->builder->label || (j == 0 && c->builder->row_names)) continue;
+            if (!add_column(c, j)) return false;
         }
         return c->builder->table->cols > 0 ||
                ts_io_fail(c->error, c->builder->source_name, "no column is left beside the %s", label_option);
@@ -164,6 +168,73 @@ static bool add_features(const chooser *c) {
     while (text != NULL)
         if (!add_part(c, next_part(&text))) return false;
     return true;
+}
+
+/* ---- features wanted by name ---- */
+
+static int64_t count_name(char *const *names, int64_t count, const char *name) {
+    int64_t found = 0;
+    for (int64_t j = 0; j < count; j++) found += strcmp(names[j], name) == 0;
+    return found;
+}
+
+/* Are the file's names those wanted, one by one? Then they need not be unique. */
+static bool same_names(const ts_table_builder *b, char *const *names) {
+    bool same = b->n_columns == b->n_wanted;
+    for (int64_t j = 0; same && j < b->n_columns; j++) same = strcmp(names[j], b->wanted[j]) == 0;
+    return same;
+}
+
+/* The wanted name that is not there, or not once on both sides; NULL: all is well. */
+static const char *wrong_name(const ts_table_builder *b, char *const *names) {
+    if (same_names(b, names)) return NULL;
+    for (int64_t k = 0; k < b->n_wanted; k++)
+        if (count_name(names, b->n_columns, b->wanted[k]) != 1 || count_name(b->wanted, b->n_wanted, b->wanted[k]) != 1)
+            return b->wanted[k];
+    return NULL;
+}
+
+static bool add_wanted(const chooser *c) {
+    const ts_table_builder *b = c->builder;
+    const bool same = same_names(b, c->names);
+    for (int64_t k = 0; k < b->n_wanted; k++) {
+        int64_t column = same ? k : 0;
+        while (strcmp(c->names[column], b->wanted[k]) != 0) column++;
+        if (!add_column(c, column)) return false;
+    }
+    char quoted[TS_QUOTE_SIZE];
+    for (int64_t j = 0; j < b->n_columns; j++) {
+        if (c->taken[j] || c->names[j][0] == '\0') continue;
+        ts_io_quote(c->names[j], quoted);
+        ts_note(b->table, "column %" PRId64 " (%s) is no feature of the data and is left out", j + 1, quoted);
+    }
+    return true;
+}
+
+/* Up to six of the file's names, quoted. */
+static void list_names(const ts_table_builder *b, char *const *names, char list[6 * (TS_QUOTE_SIZE + 2)]) {
+    enum { SHOWN = 6 };
+    char *end = list;
+    *end = '\0';
+    for (int64_t j = 0; j < b->n_columns && j < SHOWN; j++) {
+        char quoted[TS_QUOTE_SIZE];
+        ts_io_quote(names[j], quoted);
+        if (j > 0) end = stpcpy(end, ", ");
+        end = stpcpy(end, quoted);
+    }
+    if (b->n_columns > SHOWN) strcpy(end, ", ...");
+}
+
+static bool fail_wanted(const ts_table_builder *b, char *const *names, ts_io_error *error) {
+    char quoted[TS_QUOTE_SIZE], list[6 * (TS_QUOTE_SIZE + 2) + 8];
+    const char *wrong = wrong_name(b, names);
+    ts_io_quote(wrong, quoted);
+    list_names(b, names, list);
+    const bool missing = count_name(names, b->n_columns, wrong) == 0;
+    return ts_io_fail(error, b->source_name,
+                      "%s %s, %s; the header has %s (without a header row columns count by position)",
+                      missing ? "no column is named" : "it is not clear which column is", quoted,
+                      missing ? "which is a feature of the data" : "a name that is there several times", list);
 }
 
 bool ts_builder_choose(ts_table_builder *builder, int64_t n_columns, char *const *names, bool *by_name,
@@ -175,15 +246,20 @@ bool ts_builder_choose(ts_table_builder *builder, int64_t n_columns, char *const
     const chooser c = {builder, names, by_name, calloc((size_t)n_columns, sizeof(bool)), error};
     if (c.taken == NULL) return ts_io_fail_memory(error, builder->source_name);
     const char *label = builder->options->labels_column;
-    const bool ok =
-        (label == NULL || find_column(&c, label_option, trimmed((item){label, strlen(label)}), &builder->label)) &&
-        add_features(&c);
+    builder->found = builder->wanted != NULL && names != NULL && wrong_name(builder, names) == NULL;
+    *by_name = builder->found;
+    const bool ok = builder->found
+                        ? add_wanted(&c)
+                        : (label == NULL ||
+                           find_column(&c, label_option, trimmed((item){label, strlen(label)}), &builder->label)) &&
+                              add_features(&c);
     free(c.taken);
     return ok;
 }
 
 bool ts_builder_set_names(ts_table_builder *builder, char *const *names, ts_io_error *error) {
     ts_table *table = builder->table;
+    if (builder->wanted != NULL && !builder->found) return fail_wanted(builder, names, error);
     table->names = calloc((size_t)table->cols, sizeof *table->names);
     if (table->names == NULL) return ts_io_fail_memory(error, builder->source_name);
     for (int64_t j = 0; j < table->cols; j++) {

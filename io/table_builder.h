@@ -9,22 +9,26 @@
 typedef struct ts_table_builder {
     const char *source_name;
     const ts_table_options *options;
-    ts_table *table;   /* its cols is the number of chosen columns */
-    int64_t n_columns; /* of the file */
-    int64_t *columns;  /* [table->cols] the file's column, from 0, of each feature in the order asked for */
-    int64_t label;     /* the file's column with the classes, or -1 */
+    ts_table *table;     /* its cols is the number of chosen columns */
+    int64_t n_columns;   /* of the file */
+    int64_t *columns;    /* [table->cols] the file's column, from 0, of each feature in the order asked for */
+    int64_t label;       /* the file's column with the classes, or -1 */
+    bool row_names;      /* the file's first column names the rows, and is no feature unless asked for */
+    char *const *wanted; /* [n_wanted] the features are to be the columns of these names; NULL: as the options say */
+    int64_t n_wanted;
+    bool found; /* and they are */
     int64_t n_labels;
     int64_t column_capacity, value_capacity, label_capacity, class_capacity;
     int64_t *slots; /* [n_slots] hash table: class + 1, or 0; n_slots is a power of two */
     int64_t n_slots;
 } ts_table_builder;
 
-/* Decides the columns of a file that has n_columns of them (1 or more); names may be NULL. *by_name: whether the
- * options named one. */
+/* Decides the columns of a file that has n_columns of them (1 or more); names may be NULL. *by_name: whether one was
+ * chosen by its name. */
 bool ts_builder_choose(ts_table_builder *builder, int64_t n_columns, char *const *names, bool *by_name,
                        ts_io_error *error);
 
-/* Keeps copies of the chosen columns' names. */
+/* Keeps copies of the chosen columns' names; refuses names that are not those wanted. */
 bool ts_builder_set_names(ts_table_builder *builder, char *const *names, ts_io_error *error);
 
 /* Room for `rows` (> 0) rows of values. */

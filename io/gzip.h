@@ -1,0 +1,18 @@
+/* gzip.h: the bytes of a gzip file, as a source of their own. Internal to io/. */
+#ifndef TS_GZIP_H
+#define TS_GZIP_H
+
+#include "io_base.h"
+
+typedef struct ts_gzip ts_gzip;
+
+/* Begins to unpack what `packed` gives, which must last as long: one member or several, zero bytes behind them. What is
+ * damaged or cut off fails when it is read. NULL after writing the error; without zlib (TS_HAVE_ZLIB is not defined)
+ * always. */
+ts_gzip *ts_gzip_open(const ts_byte_source *packed, ts_io_error *error);
+void ts_gzip_close(ts_gzip *gzip);
+
+/* The read function of a ts_byte_source whose context is a ts_gzip. */
+int64_t ts_gzip_read(void *gzip, void *buffer, int64_t size, ts_io_error *error);
+
+#endif
