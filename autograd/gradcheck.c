@@ -269,6 +269,7 @@ static ts_status check_case(const op_check *c) {
     if (c->test->kind == TS_CASE_REFUSED) return check_refusal(c);
     ts_status status = check_repeat(c, false);
     if (status == TS_OK && has_alias(c->test)) status = check_repeat(c, true);
+    if (status == TS_OK) status = ts_zero_upstream_check(c->op, c->test, c->seed, c->report);
     if (status != TS_OK || c->test->kind == TS_CASE_SURROGATE) return status;
     for (unsigned subset = 1; subset < 1u << c->test->n_in; subset++) {
         if (subset & c->op->constant_in) continue;

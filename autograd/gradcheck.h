@@ -27,10 +27,17 @@ ts_status ts_gradcheck(ts_function function, void *context, int n, const ts_shap
                        const bool *wants, uint64_t seed, double tolerance, ts_gradcheck_report *report);
 
 /* The generic test of an op: runs one of its cases on random inputs; gradients for every subset of its differentiable
- * inputs, with inputs of equal shape aliased, and after a second backward pass (leaves add up, exactly twice); a case
- * of kind TS_CASE_REFUSED must fail with a message that names the op. */
+ * inputs, with inputs of equal shape aliased, and after a second backward pass (leaves add up, exactly twice); then
+ * ts_zero_upstream_check. A case of kind TS_CASE_REFUSED must fail with a message that names the op. */
 ts_status ts_op_check(const ts_op *op, const ts_op_case *test, uint64_t seed, double tolerance,
                       ts_gradcheck_report *report);
+
+/* Part of that, of a case that is not refused: a gradient that nobody asks for is 0 (TS_ASKED, op.h). With an upstream
+ * of zeros all gradients must be exactly 0, on inputs that hold 0, infinities, NaN, the largest numbers and the
+ * smallest. And where one element of an input is such a number, and only the outputs that it moves have an upstream of
+ * 0, its gradient must be 0 and all others what they are when it is an ordinary number (not for TS_CASE_SURROGATE).
+ * Tries a few elements of every input. */
+ts_status ts_zero_upstream_check(const ts_op *op, const ts_op_case *test, uint64_t seed, ts_gradcheck_report *report);
 
 /* Random inputs of a case: uniform in its range, rounded to float so that both precisions see the same numbers. */
 void ts_op_case_input(const ts_op_case *test, int input, uint64_t seed, ts_real *values);

@@ -65,12 +65,29 @@ typedef struct ts_op {
     size_t (*saved)(const ts_node *node);   /* bytes kept from forward to backward; NULL: none */
     size_t (*scratch)(const ts_node *node); /* bytes of workspace, the larger of both passes; NULL: none */
     ts_pass *forward;                       /* writes every element of out->data; cannot fail */
-    ts_pass *backward;                      /* in[i]->grad += d(loss)/d(in[i]) where in[i]->grad is not NULL */
+    ts_pass *backward;                      /* in[i]->grad += d(loss)/d(in[i]) where in[i]->grad is not NULL; what
+                                               nobody asks for is 0, see TS_ASKED */
     const ts_op_case *cases;
 } ts_op;
 
 /* Refuses the node: the message becomes "add [2,3] [4]: " followed by the reason. Returns `status`. */
 ts_status ts_refuse(const ts_node *node, ts_status status, const char *format, ...) TS_PRINTF(3, 4);
+
+/* A gradient that nobody asks for is 0. A gradient is a sum, over the elements of the output, of local derivative times
+ * dy; an element whose dy is exactly 0 adds exactly 0 to it, be its local derivative infinite or NaN (log at 0, a
+ * product with infinity): so a value that a clamp, a mask or a loss leaves out cannot spoil what it was computed from.
+ * The same holds inside an op, as if it were composed of smaller ones: in sums of products (matmul, distances,
+ * attention) for each product with a dy of 0, in ops that take rows as a whole (norms, simplex maps, log_softmax,
+ * attention) for each row whose dy is all 0. What an element adds is written TS_ASKED(dy, term): 0 where dy is, else
+ * `term`. */
+#define TS_ASKED(dy, term) ((dy) == 0 ? 0 : (term))
+
+/* Whether anybody asks for one of n elements. */
+static inline bool ts_any_asked(const ts_real *dy, int64_t n) {
+    int64_t i = 0;
+    while (i < n && dy[i] == 0) i++;
+    return i < n;
+}
 
 /* The gradient buffer of input i, or NULL when that input needs none. */
 static inline ts_real *ts_grad_of(const ts_node *node, int i) {

@@ -40,8 +40,8 @@ typedef struct ts_simplex {
      */
     double (*forward)(const ts_simplex_row *row, const double *s, double *w);
 
-    /* ds[n] = (d p / d s)^T dp, given what forward computed. NULL: the gradient is zero everywhere (piecewise constant
-     * weights). */
+    /* ds[n] = (d p / d s)^T dp, given what forward computed; not called where dp is all 0, see ts_simplex_backward. NULL:
+     * the gradient is zero everywhere (piecewise constant weights). */
     void (*backward)(const ts_simplex_row *row, const double *s, const double *w, double z, const double *dp,
                      double *ds);
 
@@ -67,6 +67,10 @@ extern const ts_simplex ts_top_m_map;
 extern const ts_simplex ts_entmax15_map; /* Omega = 4/3 sum p^(3/2): [s/2 - tau]_+^2; named entmax-1.5 */
 extern const ts_simplex ts_power_map;    /* s^a / sum s^a, for scores >= 0; parameter a >= 1 */
 extern const ts_simplex ts_fuzzy_map;    /* p ~ (-s)^(-1/(m-1)), for scores <= 0; parameter m > 1 [Bezdek 1981] */
+
+/* map->backward, and ds = 0 for a row whose dp is all 0, whatever its weights are: nobody asks (op.h). */
+void ts_simplex_backward(const ts_simplex *map, const ts_simplex_row *row, const double *s, const double *w, double z,
+                         const double *dp, double *ds);
 
 /* The built-in maps, ending with NULL; and one of them by name, NULL when there is none. */
 extern const ts_simplex *const ts_simplex_maps[];

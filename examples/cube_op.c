@@ -15,7 +15,7 @@ static void backward(const ts_node *node) {
     const ts_real *x = node->in[0]->data, *dy = node->out->grad;
     ts_real *dx = ts_grad_of(node, 0);
     if (dx == NULL) return;
-    for (int64_t i = 0; i < ts_size(&node->out->shape); i++) dx[i] += 3 * x[i] * x[i] * dy[i];
+    for (int64_t i = 0; i < ts_size(&node->out->shape); i++) dx[i] += TS_ASKED(dy[i], 3 * x[i] * x[i] * dy[i]);
 }
 
 static const ts_op_case cases[] = {{.label = "matrix", .n_in = 1, .in = {TS_DIMS(3, 4)}},

@@ -59,11 +59,15 @@ static void square_forward(const ts_node *node) {
 
 static double planted_factor; /* of a right gradient's 2 x dy */
 static bool planted_overwrite, planted_nan;
+static enum { EACH, ALL, NOTHING } planted_asking = EACH; /* which upstream of 0 it heeds */
 
 static void square_backward(const ts_node *node) {
     ts_real *dx = node->in[0]->grad;
-    for (int64_t i = 0; i < ts_size(&node->out->shape); i++) {
-        const double g = planted_factor * (double)node->in[0]->data[i] * (double)node->out->grad[i];
+    const int64_t size = ts_size(&node->out->shape);
+    const bool heeds = planted_asking == EACH || (planted_asking == ALL && !ts_any_asked(node->out->grad, size));
+    for (int64_t i = 0; i < size; i++) {
+        const double dy = (double)node->out->grad[i], term = planted_factor * (double)node->in[0]->data[i] * dy;
+        const double g = heeds ? TS_ASKED(dy, term) : term;
         dx[i] = (ts_real)(planted_nan ? NAN : planted_overwrite ? g : (double)dx[i] + g);
     }
 }
@@ -103,6 +107,24 @@ START_TEST(a_planted_wrong_gradient_is_caught) {
 }
 END_TEST
 
+/* Without TS_ASKED: where all upstream is 0, and where that of an infinite element is. */
+START_TEST(a_gradient_that_nobody_asks_for_is_caught) {
+    ts_gradcheck_report report;
+    planted_asking = NOTHING;
+    ck_assert_int_ne(check_planted(2, false, false), TS_OK);
+    ts_zero_upstream_check(&planted, square_cases, test_seed(), &report);
+    ck_assert_msg(strstr(report.text, "upstream all 0: the gradient of input 0, element 0, which is inf, is ") != NULL,
+                  "%s", report.text);
+    planted_asking = ALL;
+    ck_assert_int_ne(check_planted(2, false, false), TS_OK);
+    ts_zero_upstream_check(&planted, square_cases, test_seed(), &report);
+    ck_assert_msg(strstr(report.text, " is inf and the upstream of all that depends on it 0: ") != NULL, "%s",
+                  report.text);
+    planted_asking = EACH;
+    ck_assert_int_eq(check_planted(2, false, false), TS_OK);
+}
+END_TEST
+
 static const ts_op_case wanted_refusal[] = {{.label = "r", .n_in = 1, .in = {TS_DIMS(2)}, .kind = TS_CASE_REFUSED}};
 
 START_TEST(a_refusal_that_does_not_come_is_caught) {
@@ -123,6 +145,7 @@ int main(void) {
     tcase_add_test(tests, the_list_is_whole);
     tcase_add_test(tests, an_op_of_the_users_own);
     tcase_add_test(tests, a_planted_wrong_gradient_is_caught);
+    tcase_add_test(tests, a_gradient_that_nobody_asks_for_is_caught);
     tcase_add_test(tests, a_refusal_that_does_not_come_is_caught);
     suite_add_tcase(suite, tests);
     return run_suite(suite);

@@ -1,8 +1,9 @@
 /* binary.h: y = f(a, b) elementwise with broadcasting, as functions of a node.
  *
  * TS_BINARY_FORWARD(name, f): f is an expression in a and b.
- * TS_BINARY_BACKWARD(name, ga, gb): what is added to the gradients of a and b, expressions in a, b and dy. Where an
- * operand was stretched its gradient is summed over the stretched axes, so it always has the operand's own shape. */
+ * TS_BINARY_BACKWARD(name, ga, gb): TS_ASKED(dy, ga) and TS_ASKED(dy, gb) are added to the gradients of a and b,
+ * expressions in a, b and dy. Where an operand was stretched its gradient is summed over the stretched axes, so it
+ * always has the operand's own shape. */
 #ifndef TS_BINARY_H
 #define TS_BINARY_H
 
@@ -74,9 +75,9 @@ void ts_binary_gradient(const ts_node *node, int i, ts_item_fn *assign, ts_item_
         ts_binary_each(node, node->out->data, name##_run); \
     }
 
-#define TS_BINARY_GRADIENT(name, g)                                                 \
-    TS_BINARY_RUN(name##_assign, const ts_real dy = dout[i]; out[i] = (ts_real)(g)) \
-    TS_BINARY_RUN(name##_add, const ts_real dy = dout[i]; out[i] += (ts_real)(g))
+#define TS_BINARY_GRADIENT(name, g)                                                               \
+    TS_BINARY_RUN(name##_assign, const ts_real dy = dout[i]; out[i] = TS_ASKED(dy, (ts_real)(g))) \
+    TS_BINARY_RUN(name##_add, const ts_real dy = dout[i]; out[i] += TS_ASKED(dy, (ts_real)(g)))
 
 #define TS_BINARY_BACKWARD(name, ga, gb)                            \
     TS_BINARY_GRADIENT(name##_a, ga)                                \

@@ -105,7 +105,7 @@ static inline double weight_of(const side *s, int64_t r, int64_t j) {
     const int64_t at = r * s->row_step + j * s->other_step;
     const double dy = (double)s->dy[at], y = (double)s->y[at];
     if (!s->root) return 2 * dy;
-    return y == 0 ? 0 : dy / y;
+    return y == 0 ? 0 : TS_ASKED(dy, dy / y);
 }
 
 /* sum[q * DEPTH + c] += the gradient of `width` coordinates from `first`, of `rows` rows from r on. rows, 1 or 2, is a

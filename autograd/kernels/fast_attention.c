@@ -39,9 +39,9 @@ static const struct {
 };
 
 /* Sizes in ts_reals, each a multiple of 64 bytes: of what is prepared of one batch, all of it a slot, for how many
- * batches there is room, of the words of dropout and of means. */
+ * batches there is room, of the notes of which are spoilt, of the words of dropout and of means. */
 typedef struct layout {
-    int64_t centre, centred, bias, values, slot, slots, columns, means;
+    int64_t centre, centred, bias, slot, slots, spoilt, columns, means;
 } layout;
 
 static int64_t padded(int64_t reals) {
@@ -59,19 +59,15 @@ static bool goes_by_batches(const ts_fast_attention *a, int64_t threads) {
     return threads == 1 || a->batches >= 4 * threads;
 }
 
-static bool prepares_keys(const ts_fast_attention *a) {
-    return a->euclidean || a->mask != NULL;
-}
-
 static layout layout_of(const ts_fast_attention *a, int64_t threads) {
-    layout l = {.columns = a->dropout > 0 ? padded(a->m) : 0}; /* a word is no larger than a ts_real */
+    layout l = {.spoilt = padded(a->batches),
+                .columns = a->dropout > 0 ? padded(a->m) : 0}; /* a word is no larger than a ts_real */
     if (a->map == TS_FAST_SPARSEMAX && a->wants_grad) l.means = padded(a->batches * a->n);
-    if (!prepares_keys(a)) return l;
+    if (!a->euclidean) return l;
     l.centre = padded(a->e);
     l.centred = a->m * padded(a->e);
     l.bias = padded(a->m);
-    l.values = a->mask == NULL ? 0 : padded(a->m * a->f);
-    l.slot = l.centre + l.centred + l.bias + l.values;
+    l.slot = l.centre + l.centred + l.bias;
     l.slots = threads == 1 ? 1 : a->batches < 4 * threads ? a->batches : 4 * threads;
     return l;
 }
@@ -79,7 +75,7 @@ static layout layout_of(const ts_fast_attention *a, int64_t threads) {
 size_t ts_fast_attention_scratch(const ts_fast_attention *a) {
     const int64_t threads = threads_for(a), work = kernels_in_use()->work(a) * threads;
     const layout l = layout_of(a, threads);
-    return (size_t)(l.slots * l.slot + l.columns + l.means + work) * sizeof(ts_real);
+    return (size_t)(l.slots * l.slot + l.spoilt + l.columns + l.means + work) * sizeof(ts_real);
 }
 
 /* A call in progress. */
@@ -93,7 +89,8 @@ typedef struct call {
     int64_t first, end; /* in backward, the chunk of keys in hand */
 } call;
 
-static call call_of(const ts_fast_attention *a, ts_real *scratch) {
+/* Keys and values that are not finite matter where weights of 0 keep them out, and to gradients. */
+static call call_of(const ts_fast_attention *a, bool backward, ts_real *scratch) {
     const double factor = (a->euclidean ? 2 : 1) * (rules[a->map].scaled ? a->gamma : 1);
     call c = {.a = a, .kernels = kernels_in_use(), .slots = scratch, .threads = threads_for(a)};
     c.layout = layout_of(a, c.threads);
@@ -103,10 +100,11 @@ static call call_of(const ts_fast_attention *a, ts_real *scratch) {
                             .score_scale = (ts_real)(factor * rules[a->map].unit),
                             .grad_scale = (ts_real)factor,
                             .whole = a->euclidean && a->map == TS_FAST_LINEAR,
-                            .key_step = prepares_keys(a) ? padded(a->e) : a->e,
+                            .key_step = a->euclidean ? padded(a->e) : a->e,
                             .drops = a->dropout > 0,
                             .kept_share = (ts_real)(1 / (1 - a->dropout))};
-    ts_real *const columns = scratch + c.layout.slots * c.layout.slot;
+    ts_real *const spoilt = scratch + c.layout.slots * c.layout.slot, *const columns = spoilt + c.layout.spoilt;
+    if (backward || a->mask != NULL || c.task.drops) c.task.spoilt = spoilt;
     c.means = columns + c.layout.columns;
     c.work = c.means + c.layout.means;
     if (!c.task.drops) return c;
@@ -119,20 +117,19 @@ static call call_of(const ts_fast_attention *a, ts_real *scratch) {
 /* The task with the keys of a batch, prepared in, or to be prepared in, a slot. */
 static ts_fast_task task_in(const call *c, int64_t slot, int64_t batch) {
     ts_fast_task task = c->task;
-    if (prepares_keys(c->a)) {
+    if (c->a->euclidean) {
         task.centre = c->slots + slot * c->layout.slot;
         task.centred = task.centre + c->layout.centre;
         task.bias = task.centred + c->layout.centred;
-        task.own_values = task.bias + c->layout.bias;
     }
-    task.keys = prepares_keys(c->a) ? task.centred : c->a->k + batch * c->a->m * c->a->e;
-    task.values = c->a->mask != NULL ? task.own_values : c->a->v + batch * c->a->m * c->a->f;
+    task.keys = c->a->euclidean ? task.centred : c->a->k + batch * c->a->m * c->a->e;
+    task.values = c->a->v + batch * c->a->m * c->a->f;
     return task;
 }
 
 static ts_fast_task prepared(const call *c, int64_t slot, int64_t batch) {
     const ts_fast_task task = task_in(c, slot, batch);
-    if (prepares_keys(c->a)) c->kernels->prepare(&task, batch);
+    c->kernels->prepare(&task, batch);
     return task;
 }
 
@@ -169,7 +166,7 @@ static void forward_block(const void *context, int64_t item) {
 }
 
 void ts_fast_attention_forward(const ts_fast_attention *a, void *scratch) {
-    const call c = call_of(a, scratch);
+    const call c = call_of(a, false, scratch);
     if (goes_by_batches(a, c.threads)) {
         share(&c, a->batches, forward_batch);
         return;
@@ -251,7 +248,7 @@ void ts_fast_attention_backward(const ts_fast_attention *a, void *scratch) {
         if (a->fresh[1] && a->dk != NULL) memset(a->dk, 0, (size_t)(a->batches * a->m * a->e) * sizeof *a->dk);
         own.dq = own.dk = NULL;
     }
-    call c = call_of(&own, scratch);
+    call c = call_of(&own, true, scratch);
     if (a->batches < c.threads) {
         backward_by_parts(&c);
         return;

@@ -104,6 +104,7 @@ static workspace workspace_of(const ts_fast_attention *a, ts_real *work) {
 typedef struct block {
     int64_t batch, first, rows, vecs, width; /* width = vecs * LANES numbers from one line of lanes to the next */
     vec_word words[BLOCK_VECS];              /* of dropout */
+    bool careful; /* something is not finite: products leave out zeros of weights and gradients, see simd_asked.h */
 } block;
 
 /* Blocks are of nearly equal numbers of vectors. */

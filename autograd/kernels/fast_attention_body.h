@@ -41,8 +41,9 @@ static void forward(const ts_fast_task *task, ts_real *work, int64_t batch, int6
     const ts_fast_attention *a = task->a;
     const row_map *map = &row_maps[a->map];
     const workspace w = workspace_of(a, work);
-    const block b = block_of(task, batch, index);
     const bool kept = keeps_scores(a);
+    block b = block_of(task, batch, index);
+    b.careful = is_spoilt(task, batch);
     pack_queries(task, &b, &w);
     for (int64_t r = 0; r < b.width; r++) w.buffer[STATISTICS][r] = SIMD_LOWEST, w.buffer[SUMS][r] = 0;
     if (map->find != NULL) map->find(task, &b, &w);
@@ -50,17 +51,18 @@ static void forward(const ts_fast_task *task, ts_real *work, int64_t batch, int6
         const key_tile t = tile_at(&b, &w, first, a->m, kept, false);
         if (!kept) score(task, &b, &w, &t);
         map->weigh(task, &b, &w, &t);
-        multiply(&(product){.rows = a->f,
-                            .vecs = b.vecs,
-                            .depth = t.keys,
-                            .a = task->values + first * a->f,
-                            .a_row = 1,
-                            .a_step = a->f,
-                            .b = t.scores,
-                            .b_step = b.width,
-                            .c = w.buffer[SUM_LANES],
-                            .c_step = b.width,
-                            .add = first > 0});
+        const product p = {.rows = a->f,
+                           .vecs = b.vecs,
+                           .depth = t.keys,
+                           .a = task->values + first * a->f,
+                           .a_row = 1,
+                           .a_step = a->f,
+                           .b = t.scores,
+                           .b_step = b.width,
+                           .c = w.buffer[SUM_LANES],
+                           .c_step = b.width,
+                           .add = first > 0};
+        multiply_block(&b, &p, false, true);
     }
     forward_end(task, &b, &w);
 }
@@ -71,34 +73,68 @@ typedef struct wanted {
     bool dq, dk, dv;
 } wanted;
 
-/* Statistics, means and dy of the block. With 1/sum in dy and the means, weights and slopes need no division; slopes
- * that do not depend on the sum get 1 in its place. Rows without weights take no part, whatever their dy is. */
-static void pack_upstream(const ts_fast_task *task, const block *b, const workspace *w) {
+/* Statistics, means and dy of some rows. With 1/sum in dy and the means, weights and slopes need no division; slopes
+ * that do not depend on the sum get 1 in its place. Rows without weights take no part, whatever their dy is, nor do
+ * those whose dy is all 0, whatever their weights are: both get 0 for 1/sum. Whether all is finite is returned. */
+static bool pack_upstream_rows(const ts_fast_task *task, const block *b, const workspace *w, int64_t v) {
+    const ts_fast_attention *a = task->a;
+    ts_real *dy = w->buffer[DY_LANES] + v, *y = w->buffer[SUM_LANES] + v, *inverse = w->buffer[SUMS] + v;
+    const vec over_sum = vec_load(inverse), statistic = vec_load(w->buffer[STATISTICS] + v);
+    const vec_int has_weights = over_sum != (vec){0};
+    const vec factor = row_maps[a->map].find_means == NULL ? over_sum : over_sum - over_sum + 1; /* NaN stays NaN */
+    vec_int asked = {0};
+    vec mean = {0};
+    for (int64_t c = 0; c < a->f * b->width; c += b->width) {
+        const vec x = vec_where(has_weights, vec_load(dy + c));
+        asked |= x != (vec){0};
+        mean += vec_times(x, vec_load(y + c));
+        vec_store(dy + c, vec_times(x, factor * task->kept_share));
+    }
+    vec_store(w->buffer[MEANS] + v, vec_where(asked, mean * over_sum));
+    vec_store(inverse, vec_where(asked, over_sum));
+    const vec zeros = mean * 0 + over_sum * 0 + statistic * 0; /* NaN where something is not finite */
+    for (int l = 0; l < LANES; l++)
+        if (zeros[l] != 0) return false;
+    return true;
+}
+
+static void pack_upstream(const ts_fast_task *task, block *b, const workspace *w) {
     const ts_fast_attention *a = task->a;
     const int64_t at = b->batch * a->n + b->first, width = whole_vectors(a->f);
-    ts_real *dy = w->buffer[DY_LANES], *y = w->buffer[SUM_LANES], *rows = w->buffer[DY_ROWS];
-    ts_real *statistic = w->buffer[STATISTICS], *inverse = w->buffer[SUMS];
+    ts_real *rows = w->buffer[DY_ROWS], *statistic = w->buffer[STATISTICS], *inverse = w->buffer[SUMS];
     for (int64_t r = 0; r < b->width; r++) {
         statistic[r] = r < b->rows ? a->stats[2 * (at + r)] : 0;
         inverse[r] = r < b->rows ? a->stats[2 * (at + r) + 1] : 0;
     }
-    to_lanes(a, b, a->dy, a->f, a->f, dy);
-    to_lanes(a, b, a->y, a->f, a->f, y);
-    for (int64_t v = 0; v < b->vecs * LANES; v += LANES) {
-        const vec over_sum = vec_load(inverse + v);
-        const vec_int has_weights = over_sum != (vec){0};
-        const vec factor = row_maps[a->map].find_means == NULL ? over_sum : over_sum - over_sum + 1; /* NaN stays NaN */
-        vec mean = {0};
-        for (int64_t c = v; c < a->f * b->width; c += b->width) {
-            const vec x = vec_where(has_weights, vec_load(dy + c));
-            mean += x * vec_load(y + c);
-            vec_store(dy + c, x * (factor * task->kept_share));
-        }
-        vec_store(w->buffer[MEANS] + v, mean * over_sum);
-    }
+    to_lanes(a, b, a->dy, a->f, a->f, w->buffer[DY_LANES]);
+    to_lanes(a, b, a->y, a->f, a->f, w->buffer[SUM_LANES]);
+    b->careful = is_spoilt(task, b->batch);
+    for (int64_t v = 0; v < b->width; v += LANES)
+        if (!pack_upstream_rows(task, b, w, v)) b->careful = true;
     for (int64_t r = 0; r < b->rows; r++, rows += width) {
         const ts_real *from = a->dy + (at + r) * a->f, factor = inverse[r] * task->kept_share;
-        for (int64_t c = 0; c < width; c++) rows[c] = c < a->f && factor != 0 ? from[c] * factor : 0;
+        for (int64_t c = 0; c < width; c++) rows[c] = c < a->f && factor != 0 ? TS_ASKED(from[c], from[c] * factor) : 0;
+    }
+}
+
+/* In care: a row whose sum of weights is NaN has weights of NaN only. */
+static void spread_nan(const block *b, const workspace *w, const key_tile *t) {
+    for (int64_t i = 0; i < t->keys * b->width; i += LANES) {
+        const vec over_sum = vec_load(w->buffer[SUMS] + i % b->width);
+        const vec_int nan = over_sum != over_sum; /* all bits of it make a NaN */
+        vec_store(t->scores + i, (vec)((vec_int)vec_load(t->scores + i) | nan));
+    }
+}
+
+/* In care: no weights and slopes in rows that take no part, and of keys that are excluded. */
+static void silence(const ts_fast_task *task, const block *b, const workspace *w, const key_tile *t, bool slopes) {
+    const bool masked = task->a->mask != NULL;
+    if (masked) load_mask(task, b, w, t);
+    for (int64_t i = 0; i < t->keys * b->width; i += LANES) {
+        vec_int counts = vec_load(w->buffer[SUMS] + i % b->width) != (vec){0};
+        if (masked) counts &= vec_load(w->buffer[MASK_LANES] + i) != (vec){0};
+        vec_store(t->scores + i, vec_where(counts, vec_load(t->scores + i)));
+        if (slopes) vec_store(t->slopes + i, vec_where(counts, vec_load(t->slopes + i)));
     }
 }
 
@@ -126,29 +162,30 @@ static void backward_tile_keys(const ts_fast_task *task, const block *b, const w
     if (want.dk) {
         p.a = t->slopes, p.b = w->buffer[Q_ROWS], p.c = w->buffer[DK] + in_chunk * q_width;
         p.vecs = q_width / LANES, p.b_step = p.c_step = q_width;
-        multiply(&p);
+        multiply_block(b, &p, true, false);
     }
     if (want.dv) {
         p.a = t->scores, p.b = w->buffer[DY_ROWS], p.c = w->buffer[DV] + in_chunk * dy_width;
         p.vecs = dy_width / LANES, p.b_step = p.c_step = dy_width;
-        multiply(&p);
+        multiply_block(b, &p, true, true);
     }
 }
 
 /* What a tile gives to the sums of dq; without `add` there are none yet. */
 static void backward_tile_rows(const ts_fast_task *task, const block *b, const workspace *w, const key_tile *t,
                                bool add) {
-    multiply(&(product){.rows = task->a->e,
-                        .vecs = b->vecs,
-                        .depth = t->keys,
-                        .a = task->keys + t->first * task->key_step,
-                        .a_row = 1,
-                        .a_step = task->key_step,
-                        .b = t->slopes,
-                        .b_step = b->width,
-                        .c = w->buffer[SUM_LANES],
-                        .c_step = b->width,
-                        .add = add});
+    const product p = {.rows = task->a->e,
+                       .vecs = b->vecs,
+                       .depth = t->keys,
+                       .a = task->keys + t->first * task->key_step,
+                       .a_row = 1,
+                       .a_step = task->key_step,
+                       .b = t->slopes,
+                       .b_step = b->width,
+                       .c = w->buffer[SUM_LANES],
+                       .c_step = b->width,
+                       .add = add};
+    multiply_block(b, &p, false, true);
     for (int64_t v = 0; v < b->width && task->whole; v += LANES) {
         vec sum = {0};
         for (int64_t j = 0; j < t->keys; j++) sum += vec_load(t->slopes + j * b->width + v);
@@ -187,8 +224,8 @@ static bool backward_means(const ts_fast_task *task, const block *b, const works
 static void backward_block(const ts_fast_task *task, const workspace *w, int64_t batch, int64_t index, int64_t first,
                            int64_t end, wanted want) {
     const ts_fast_attention *a = task->a;
-    const block b = block_of(task, batch, index);
     const bool slopes = want.dq || want.dk;
+    block b = block_of(task, batch, index);
     pack_queries(task, &b, w);
     pack_upstream(task, &b, w);
     if (want.dk) pack_query_rows(task, &b, w);
@@ -197,7 +234,9 @@ static void backward_block(const ts_fast_task *task, const workspace *w, int64_t
         const key_tile t = tile_at(&b, w, j, end, kept, kept);
         if (!kept) score(task, &b, w, &t);
         if (!kept && slopes) upstream(task, &b, w, &t);
+        if (b.careful) spread_nan(&b, w, &t);
         row_maps[a->map].slopes(task, &b, w, &t, slopes);
+        if (b.careful) silence(task, &b, w, &t, slopes);
         if (want.dq) backward_tile_rows(task, &b, w, &t, j > first);
         backward_tile_keys(task, &b, w, &t, j - first, want);
     }
@@ -212,7 +251,7 @@ static void backward_end(const ts_fast_task *task, const workspace *w, int64_t b
         ts_real *dk = a->dk + (batch * a->m + j) * a->e;
         const ts_real *k = task->keys + j * task->key_step, factor = a->euclidean ? task->grad_scale * sums[a->e] : 0;
         for (int64_t c = 0; c < a->e; c++)
-            dk[c] = (a->fresh[1] ? 0 : dk[c]) + (a->euclidean ? sums[c] - factor * k[c] : sums[c]);
+            dk[c] = (a->fresh[1] ? 0 : dk[c]) + (a->euclidean ? sums[c] - TS_ASKED(factor, factor * k[c]) : sums[c]);
     }
     sums = w->buffer[DV];
     for (int64_t j = first; j < end && a->dv != NULL; j++, sums += whole_vectors(a->f)) {
@@ -241,7 +280,7 @@ static void backward_rows(const ts_fast_task *task, ts_real *work, int64_t batch
 static void find_means(const ts_fast_task *task, ts_real *work, int64_t batch, int64_t index) {
     const ts_fast_attention *a = task->a;
     const workspace w = workspace_of(a, work);
-    const block b = block_of(task, batch, index);
+    block b = block_of(task, batch, index);
     pack_queries(task, &b, &w);
     pack_upstream(task, &b, &w);
     row_maps[a->map].find_means(task, &b, &w, false);

@@ -5,21 +5,21 @@
 
 #include "fast_attention.h"
 
-/* A call, and what is prepared of it and of the batch in hand. Keys are prepared when euclidean or under a mask. */
+/* A call, and what is prepared of it and of the batch in hand. Keys are prepared when euclidean. */
 typedef struct ts_fast_task {
     const ts_fast_attention *a;
     ts_real score_scale; /* scores are score_scale q.k + bias, in units that suit the map */
     ts_real grad_scale;  /* d(score)/d(q.k) in those that gradients have */
     bool whole;          /* scores need -score_scale ||q - c||^2 / 2 too: they are not shift-invariant */
-    ts_real *centre;     /* [key_step] the mean key, or zeros. This and the next three are of a batch; NULL: there are
-                            none, keys and values are those of the call */
-    ts_real *centred;    /* [m,key_step] keys less that; both end with zeros */
-    ts_real *bias;       /* [m] -score_scale ||centred||^2 / 2, or 0 */
-    ts_real *own_values; /* [m,f] under a mask */
+    ts_real *centre;  /* [key_step] a point amid the keys. This and the next two are of a batch; NULL: there are none,
+                         keys are those of the call */
+    ts_real *centred; /* [m,key_step] keys less that; both end with zeros */
+    ts_real *bias;    /* [m] -score_scale ||centred||^2 / 2 */
     const ts_real *keys; /* [m], and */
     int64_t key_step;    /* from one key to the next */
     const ts_real *values;
-    bool drops; /* dropout > 0, and then */
+    ts_real *spoilt; /* [batches] 1 where keys or values are not all finite, else 0; NULL: it does not matter */
+    bool drops;      /* dropout > 0, and then */
     ts_drop_key key;
     uint32_t *columns;  /* [m] their words */
     ts_real kept_share; /* 1/(1 - dropout), or 1 */
@@ -31,7 +31,7 @@ typedef struct ts_fast_task {
 typedef struct ts_fast_kernels {
     int64_t lanes, block_vecs;
     int64_t (*work)(const ts_fast_attention *a); /* ts_reals of one thread's workspace, a multiple of 64 bytes */
-    void (*prepare)(const ts_fast_task *task, int64_t batch); /* centre, centred, bias, own_values */
+    void (*prepare)(const ts_fast_task *task, int64_t batch); /* centre, centred, bias, spoilt */
     void (*forward)(const ts_fast_task *task, ts_real *work, int64_t batch, int64_t block);
     /* The mean of dP over a row's support: sparsemax only. */
     void (*find_means)(const ts_fast_task *task, ts_real *work, int64_t batch, int64_t block);

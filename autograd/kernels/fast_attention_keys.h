@@ -4,27 +4,68 @@
 
 #include <math.h>
 
+#include "../op.h"
 #include "fast_attention_blocks.h"
+#include "simd_asked.h"
 
-static bool is_finite(const ts_real *x, int64_t n) {
-    int spoilt = 0;
-    for (int64_t c = 0; c < n; c++) spoilt |= !(x[c] - x[c] == 0);
-    return !spoilt;
-}
+/* ---- the point that distances are taken about -------------------------------------------------------------------- */
 
+/* Keys it is the mean of, at most. */
 enum { SAMPLE = 64 };
 
-/* The key to take into the mean as number s of `samples`, SAMPLE or all keys: they are spread evenly. Under a mask one
- * that some row sees, for what is excluded may lie anywhere, and a finite one; -1 if there is none. */
-static int64_t sampled_key(const ts_fast_attention *a, int64_t batch, int64_t s, int64_t samples) {
-    const int64_t start = samples == SAMPLE ? s * a->m / SAMPLE : s;
-    if (a->mask == NULL) return start;
-    const ts_real *mask = a->mask + (batch * a->n + s * a->n / samples) * a->m, *k = a->k + batch * a->m * a->e;
-    for (int64_t t = 0; t < a->m; t++) {
-        const int64_t j = (start + t) % a->m;
-        if (mask[j] != 0 && is_finite(k + j * a->e, a->e)) return j;
+/* common[j] = 1 for a finite key that every row sees, of the rows that see any, else 0; how many there are. */
+static int64_t find_common(const ts_fast_attention *a, int64_t batch, ts_real *common) {
+    const ts_real *k = a->k + batch * a->m * a->e, *mask = a->mask + batch * a->n * a->m;
+    int64_t count = 0;
+    for (int64_t j = 0; j < a->m; j++) common[j] = is_finite(k + j * a->e, a->e);
+    for (int64_t i = 0; i < a->n; i++, mask += a->m) {
+        if (!ts_any_asked(mask, a->m)) continue;
+        for (int64_t j = 0; j < a->m; j++) common[j] = mask[j] != 0 ? common[j] : 0;
     }
-    return -1;
+    for (int64_t j = 0; j < a->m; j++) count += common[j] != 0;
+    return count;
+}
+
+static bool is_seen(const ts_fast_attention *a, int64_t batch, int64_t j) {
+    const ts_real *mask = a->mask + batch * a->n * a->m + j;
+    int64_t i = 0;
+    while (i < a->n && mask[i * a->m] == 0) i++;
+    return i < a->n;
+}
+
+/* The finite key nearest the origin that some row sees; -1 if there is none. */
+static int64_t shortest_seen(const ts_fast_attention *a, int64_t batch) {
+    const ts_real *k = a->k + batch * a->m * a->e;
+    double shortest = INFINITY;
+    int64_t found = -1;
+    for (int64_t j = 0; j < a->m; j++, k += a->e) {
+        double square = 0;
+        for (int64_t c = 0; c < a->e; c++) square += (double)k[c] * (double)k[c];
+        if (!(square < shortest) || !is_seen(a, batch, j)) continue;
+        shortest = square;
+        found = j;
+    }
+    return found;
+}
+
+/* The keys whose mean is the centre; how many. They are spread evenly over all of them. What a mask excludes may lie
+ * anywhere, so under a mask they are keys that all rows see: what some row excludes moves nothing. If there are none,
+ * the shortest key that any row sees is alone: no outlier of one row then costs another one its digits. */
+static int64_t sample_keys(const ts_fast_task *task, int64_t batch, int64_t keys[SAMPLE]) {
+    const ts_fast_attention *a = task->a;
+    ts_real *const common = task->bias; /* which is not there yet */
+    const int64_t all = a->mask == NULL ? a->m : find_common(a, batch, common), samples = least(all, SAMPLE);
+    if (all == 0) {
+        keys[0] = shortest_seen(a, batch);
+        return keys[0] >= 0;
+    }
+    for (int64_t s = 0, j = -1, passed = 0; s < samples; s++) {
+        const int64_t wanted = s * all / samples; /* of those, from 0 */
+        if (a->mask == NULL) j = passed = wanted;
+        for (; passed <= wanted && a->mask != NULL; passed += common[j] != 0) j++;
+        keys[s] = j;
+    }
+    return samples;
 }
 
 enum { COLUMNS = 8 };
@@ -35,12 +76,8 @@ typedef double double_columns __attribute__((vector_size(COLUMNS * sizeof(double
 static void find_centre(const ts_fast_task *task, int64_t batch) {
     const ts_fast_attention *a = task->a;
     const ts_real *k = a->k + batch * a->m * a->e;
-    int64_t keys[SAMPLE], count = 0;
-    const int64_t samples = a->mask != NULL || a->m > SAMPLE ? SAMPLE : a->m;
-    for (int64_t s = 0; s < samples; s++) {
-        keys[count] = sampled_key(a, batch, s, samples);
-        if (keys[count] >= 0) count++;
-    }
+    int64_t keys[SAMPLE];
+    const int64_t count = sample_keys(task, batch, keys);
     memset(task->centre, 0, (size_t)task->key_step * sizeof *task->centre);
     for (int64_t next = 0; next < a->e && count > 0; next += COLUMNS) {
         const int64_t columns = least(a->e, COLUMNS), first = least(next, a->e - columns); /* the last may overlap */
@@ -56,6 +93,8 @@ static void find_centre(const ts_fast_task *task, int64_t batch) {
         for (int64_t c = 0; c < columns; c++) task->centre[first + c] = (ts_real)(sums[c] / (double)count);
     }
 }
+
+/* ---- preparation ------------------------------------------------------------------------------------------------- */
 
 /* Keys less the centre, and their norms. */
 static void centre_keys(const ts_fast_task *task, int64_t batch) {
@@ -79,31 +118,22 @@ static void centre_keys(const ts_fast_task *task, int64_t batch) {
             vec_store(x + c, d);
             sums += d * d;
         }
-        task->bias[j] = a->euclidean ? -task->score_scale / 2 * vec_sum(sums) : 0;
-    }
-}
-
-/* Under a mask a key whose coordinates or values are not finite becomes zeros with a score of NaN: rows that exclude
- * it never multiply by what stood there, the others are spoilt. */
-static void set_aside(const ts_fast_task *task, int64_t batch) {
-    const ts_fast_attention *a = task->a;
-    memcpy(task->own_values, a->v + batch * a->m * a->f, (size_t)(a->m * a->f) * sizeof(ts_real));
-    for (int64_t j = 0; j < a->m; j++) {
-        ts_real *k = task->centred + j * task->key_step, *v = task->own_values + j * a->f;
-        if (is_finite(k, a->e) && is_finite(v, a->f)) continue;
-        memset(k, 0, (size_t)a->e * sizeof *k);
-        memset(v, 0, (size_t)a->f * sizeof *v);
-        task->bias[j] = (ts_real)NAN;
+        task->bias[j] = -task->score_scale / 2 * vec_sum(sums);
     }
 }
 
 static void prepare(const ts_fast_task *task, int64_t batch) {
-    if (task->a->euclidean)
+    const ts_fast_attention *a = task->a;
+    if (a->euclidean) {
         find_centre(task, batch);
-    else
-        memset(task->centre, 0, (size_t)task->key_step * sizeof *task->centre);
-    centre_keys(task, batch);
-    if (task->a->mask != NULL) set_aside(task, batch);
+        centre_keys(task, batch);
+    }
+    if (task->spoilt == NULL) return;
+    task->spoilt[batch] = !is_finite(task->keys, a->m * task->key_step) || !is_finite(task->values, a->m * a->f);
+}
+
+static bool is_spoilt(const ts_fast_task *task, int64_t batch) {
+    return task->spoilt != NULL && task->spoilt[batch] != 0;
 }
 
 #endif

@@ -37,7 +37,8 @@ static void OF_MAP(weigh)(const ts_fast_task *task, const block *b, const worksp
         vec_store(statistic, now);
         if (t->first == 0) continue;
         ts_real *y = w->buffer[SUM_LANES] + v * LANES;
-        for (int64_t c = 0; c < task->a->f; c++, y += b->width) vec_store(y, vec_load(y) * shrink);
+        for (int64_t c = 0; c < task->a->f; c++, y += b->width)
+            vec_store(y, b->careful ? vec_times(shrink, vec_load(y)) : vec_load(y) * shrink);
     }
 }
 

@@ -19,7 +19,7 @@ SIMD_INLINE vec softmax_weight(vec s, vec max) {
 
 SIMD_INLINE vec softmax_slope(vec s, vec weight, vec max, vec d) {
     (void)s, (void)max;
-    return weight * d;
+    return vec_times(weight, d);
 }
 
 #define MAP softmax

@@ -5,6 +5,7 @@
 #include <math.h>
 
 #include "fast_attention_blocks.h"
+#include "simd_asked.h"
 
 typedef struct key_tile {
     int64_t first, keys;
@@ -20,11 +21,14 @@ static key_tile tile_at(const block *b, const workspace *w, int64_t first, int64
                       .slopes = w->buffer[SLOPES] + (slopes ? first * b->width : 0)};
 }
 
+static void load_mask(const ts_fast_task *task, const block *b, const workspace *w, const key_tile *t) {
+    to_lanes(task->a, b, task->a->mask + t->first, task->a->m, t->keys, w->buffer[MASK_LANES]);
+}
+
 /* Excluded keys get scores of -inf, and with them weights of 0, whatever they are. */
 static void exclude(const ts_fast_task *task, const block *b, const workspace *w, const key_tile *t) {
-    const ts_fast_attention *a = task->a;
-    ts_real *lanes = w->buffer[MASK_LANES];
-    to_lanes(a, b, a->mask + t->first, a->m, t->keys, lanes);
+    const ts_real *lanes = w->buffer[MASK_LANES];
+    load_mask(task, b, w, t);
     const vec_int lowest = (vec_int)vec_all((ts_real)-INFINITY);
     for (int64_t i = 0; i < t->keys * b->width; i += LANES) {
         const vec_int seen = vec_load(lanes + i) != (vec){0};
@@ -72,19 +76,28 @@ static vec largest(const ts_real *s, int64_t step, int64_t keys, vec start) {
     return vec_max(vec_max(m0, m1), vec_max(m2, m3));
 }
 
+/* A product; where something is not finite zeros of the left factor, or of the right one, count for nothing. */
+static void multiply_block(const block *b, const product *p, bool left, bool right) {
+    if (b->careful)
+        multiply_asked(p, left, right);
+    else
+        multiply(p);
+}
+
 /* dP of the tile, over the row's sum of weights where slopes depend on that. */
 static void upstream(const ts_fast_task *task, const block *b, const workspace *w, const key_tile *t) {
     const int64_t f = task->a->f;
-    multiply(&(product){.rows = t->keys,
-                        .vecs = b->vecs,
-                        .depth = f,
-                        .a = task->values + t->first * f,
-                        .a_row = f,
-                        .a_step = 1,
-                        .b = w->buffer[DY_LANES],
-                        .b_step = b->width,
-                        .c = t->slopes,
-                        .c_step = b->width});
+    const product p = {.rows = t->keys,
+                       .vecs = b->vecs,
+                       .depth = f,
+                       .a = task->values + t->first * f,
+                       .a_row = f,
+                       .a_step = 1,
+                       .b = w->buffer[DY_LANES],
+                       .b_step = b->width,
+                       .c = t->slopes,
+                       .c_step = b->width};
+    multiply_block(b, &p, false, true);
 }
 
 /* The draws of a row's words and a key's: ts_drop in vectors. */

@@ -36,7 +36,9 @@ static void compute_block(const void *context, int64_t item) {
                            .b_col = p->b.col,
                            .c = p->c + (t * p->m + i) * p->n + j,
                            .c_row = p->n,
-                           .add = p->add};
+                           .add = p->add,
+                           .dy_a = p->dy_a,
+                           .dy_b = p->dy_b};
     for (int64_t s0 = range.from[0]; s0 < range.to[0]; s0++)
         for (int64_t s1 = range.from[1]; s1 < range.to[1]; s1++) {
             block.a = matrix_of(&p->a, ts_grid_at(p->a.grid, s0, s1), i, 0);

@@ -5,7 +5,7 @@
  * single numbers of it, at any strides, but for strides at which its lines would push each other out of the first
  * cache. BUFFER_ROWS rows of sums are taken in whole vectors, from which the block's own columns go to c. */
 #include "gemm_kernels.h"
-#include "simd_product.h"
+#include "simd_asked.h"
 
 enum {
     BUFFER_ROWS = 48,
@@ -65,6 +65,14 @@ SIMD_INLINE void finish(const ts_gemm_block *t, int64_t width, const ts_real *su
     }
 }
 
+/* Whether the factor beside an upstream gradient holds infinities or NaN: one in b spoils a whole column of sums, which
+ * shows in the first row, one in a a whole row, which shows in the first column. */
+static bool is_spoilt(const ts_gemm_block *t, int64_t width, const ts_real *sums) {
+    int spoilt = 0;
+    for (int64_t i = 0; i < t->rows && t->dy_b; i++) spoilt |= !(sums[i * width] - sums[i * width] == 0);
+    return spoilt || (t->dy_a && !is_finite(sums, t->cols));
+}
+
 /* The rows of t, at most BUFFER_ROWS, and `depth` of the inner length from `first` on. */
 static void multiply_rows(const ts_gemm_block *t, int64_t first, int64_t depth, int64_t width,
                           const ts_real *packed_b) {
@@ -77,6 +85,7 @@ static void multiply_rows(const ts_gemm_block *t, int64_t first, int64_t depth, 
         p.a = packed_a, p.a_row = 1, p.a_step = t->rows;
     }
     multiply(&p);
+    if (is_spoilt(t, width, sums)) multiply_asked(&p, t->dy_a, t->dy_b);
     if (t->bias != NULL)
         t->add ? finish(t, width, sums, true, true) : finish(t, width, sums, false, true);
     else

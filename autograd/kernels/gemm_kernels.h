@@ -15,7 +15,8 @@ typedef struct ts_gemm_block {
     int64_t a_row, a_col, b_row, b_col;
     ts_real *c;
     int64_t c_row;
-    bool add; /* to what is in c */
+    bool add;        /* to what is in c */
+    bool dy_a, dy_b; /* a zero of that factor counts for nothing, whatever it meets; not both */
 } ts_gemm_block;
 
 typedef void (*ts_gemm_kernel)(const ts_gemm_block *block);

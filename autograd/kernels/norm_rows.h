@@ -114,13 +114,15 @@ static inline void ts_norm_backward_row(const ts_node *node, bool centred, int64
     const int64_t width = ts_cols(&node->out->shape), first = range->first, count = range->count;
     const ts_real *x = node->in[0]->data + r * width, *dy = node->out->grad + r * width, *gain = node->in[1]->data;
     const ts_norm_row row = ts_norm_row_of(x + first, count, range->eps, centred);
+    const bool asked = ts_any_asked(dy + first, count);
     double sum = 0, product = 0;
-    for (int64_t k = 0; k < count; k++) {
+    for (int64_t k = 0; k < count && asked; k++) {
         const double d = (double)dy[first + k], h = ts_norm_value(&row, x[first + k]);
-        dgain[k] += d * h;
+        const double g = TS_ASKED(d, (double)gain[k] * d);
+        dgain[k] += TS_ASKED(d, d * h);
         dbias[k] += d;
-        sum += (double)gain[k] * d;
-        product += (double)gain[k] * d * h;
+        sum += g;
+        product += TS_ASKED(g, g * h);
     }
     if (node->in[0]->grad == NULL) return;
     ts_real *dx = node->in[0]->grad + r * width;
@@ -128,8 +130,10 @@ static inline void ts_norm_backward_row(const ts_node *node, bool centred, int64
     for (int64_t c = 0; c < width; c++) {
         const int64_t k = c - first;
         double d = (double)dy[c];
-        if (k >= 0 && k < count)
-            d = 0.5 * ((double)gain[k] * d - mean - ts_norm_value(&row, x[c]) * slope) / row.scale / row.spread;
+        if (asked && k >= 0 && k < count) {
+            const double g = TS_ASKED(d, (double)gain[k] * d);
+            d = 0.5 * (g - mean - ts_norm_value(&row, x[c]) * slope) / row.scale / row.spread;
+        }
         dx[c] += (ts_real)d;
     }
 }

@@ -75,6 +75,16 @@ SIMD_INLINE vec vec_where(vec_int holds, vec x) {
     return (vec)((vec_int)x & holds);
 }
 
+/* x y, and 0 where x is 0, whatever y is. */
+SIMD_INLINE vec vec_times(vec x, vec y) {
+#if !defined(TS_DOUBLE) && SIMD_BYTES == 64 /* masks have registers of their own */
+    return (vec)_mm512_maskz_mul_ps(_mm512_cmp_ps_mask((__m512)x, _mm512_setzero_ps(), _CMP_NEQ_UQ), (__m512)x,
+                                    (__m512)y);
+#else
+    return vec_where(x != (vec){0}, x * y);
+#endif
+}
+
 /* x in the lanes whose word is at least the threshold, else 0. */
 SIMD_INLINE vec vec_where_at_least(vec_signed word, int32_t threshold, vec x) {
 #if defined(TS_DOUBLE)

@@ -1,7 +1,8 @@
 /* unary.h: y_i = f(x_i), as two functions of a node.
  *
  * TS_UNARY_FORWARD(name, f) writes f, an expression in x and *attr, to every element of the output.
- * TS_UNARY_BACKWARD(name, g) adds g, an expression in x, y, dy and *attr, to every element of the input's gradient.
+ * TS_UNARY_BACKWARD(name, g) adds TS_ASKED(dy, g), g an expression in x, y, dy and *attr, to every element of the
+ * input's gradient.
  * The type of *attr is the one named last (int when the op has none). */
 #ifndef TS_UNARY_H
 #define TS_UNARY_H
@@ -56,7 +57,7 @@ static inline void ts_unary_each(const ts_node *node, ts_item_fn *run) {
         _Pragma("omp simd") for (int64_t i = from; i < to; i++) {       \
             const ts_real x = in[i], y = out[i], dy = dout[i];          \
             (void)x, (void)y;                                           \
-            din[i] = (fresh ? 0 : din[i]) + (ts_real)(g);               \
+            din[i] = (fresh ? 0 : din[i]) + TS_ASKED(dy, (ts_real)(g)); \
         })                                                              \
     static void name(const ts_node *node) {                             \
         if (node->in[0]->grad != NULL) ts_unary_each(node, name##_run); \

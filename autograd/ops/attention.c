@@ -162,10 +162,10 @@ static void backward_values(const ts_node *node, const ts_attention_rows *a, con
         const double share = kept_share(a, row->at, j), p = share * w->weights[l] / row->z;
         double dp = 0;
         if (share != 0)
-            for (int64_t c = 0; c < a->f; c++) dp += (double)dy[c] * (double)v[j * a->f + c];
+            for (int64_t c = 0; c < a->f; c++) dp += TS_ASKED(dy[c], (double)dy[c] * (double)v[j * a->f + c]);
         w->dp[l] = share * dp;
         if (dv != NULL && p != 0)
-            for (int64_t c = 0; c < a->f; c++) dv[j * a->f + c] += (ts_real)(p * (double)dy[c]);
+            for (int64_t c = 0; c < a->f; c++) dv[j * a->f + c] += (ts_real)TS_ASKED(dy[c], p * (double)dy[c]);
     }
 }
 

@@ -151,7 +151,7 @@ void ts_attention_weigh_backward(const ts_attention_rows *a, const ts_attention_
                                  const ts_attention_row *row, ts_real *dq, ts_real *dk) {
     const ts_simplex *map = a->spec->simplex.map;
     if (map->backward == NULL || (dq == NULL && dk == NULL)) return;
-    map->backward(&row->simplex, row->scores, w->weights, row->z, w->dp, w->ds);
+    ts_simplex_backward(map, &row->simplex, row->scores, w->weights, row->z, w->dp, w->ds);
     const int64_t batch = row->at / a->n;
     const ts_real *q = a->q->data + row->at * a->e, *k = a->k->data + batch * a->m * a->e;
     if (dq != NULL) dq += row->at * a->e;

@@ -64,8 +64,9 @@ static void backward(const ts_node *node) {
         for (int64_t j = 0; j < piece.count; j++)
             for (int64_t c = 0; c < piece.width; c++) {
                 const int64_t i = piece.start + j * piece.step + c;
+                const double all = sum[piece.total + c]; /* dy of the logsumexp that was taken off */
                 if ((double)y[i] == -INFINITY) continue;
-                dx[i] += (ts_real)((double)dy[i] - exp((double)y[i]) * sum[piece.total + c]);
+                dx[i] += (ts_real)((double)dy[i] - TS_ASKED(all, exp((double)y[i]) * all));
             }
     }
 }

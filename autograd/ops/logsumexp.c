@@ -41,10 +41,10 @@ static void backward(const ts_node *node) {
         for (int64_t j = 0; j < piece.count; j++)
             for (int64_t c = 0; c < piece.width; c++) {
                 const int64_t i = piece.start + j * piece.step + c;
-                const double y = shift[piece.total + c];
+                const double y = shift[piece.total + c], dy = (double)node->out->grad[piece.output + c];
                 if (y == -INFINITY) continue;
                 const double weight = ts_exp_term(x[i], y) / sum[piece.total + c];
-                dx[i] += (ts_real)(weight * (double)node->out->grad[piece.output + c]);
+                dx[i] += (ts_real)TS_ASKED(dy, weight * dy);
             }
     }
 }

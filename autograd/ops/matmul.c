@@ -74,13 +74,15 @@ static void forward(const ts_node *node) {
     ts_product_compute(&y);
 }
 
-/* The gradient of input i, a or b, [m,n] or transposed [n,m], from x [m,k] and z [k,n]. */
+/* The gradient of input i, a or b, [m,n] or transposed [n,m], from x [m,k] and z [k,n], of which the first is dy for a,
+ * the second for b. */
 static void gradient(const ts_node *node, int i, const parts *p, ts_grid grid, const int64_t size[3], ts_matrices x,
                      ts_matrices z, bool transpose) {
     const ts_product straight = {
         .m = size[0], .n = size[1], .k = size[2], .full = p->full, .c_grid = grid, .a = x, .b = z};
     ts_product d = straight;
     if (transpose) d.m = size[1], d.n = size[0], d.a = transposed(z), d.b = transposed(x);
+    d.dy_a = (i == 0) != transpose, d.dy_b = !d.dy_a;
     d.c = node->in[i]->grad;
     d.add = !(node->fresh >> i & 1u);
     if (d.c != NULL) ts_product_compute(&d);

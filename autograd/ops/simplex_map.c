@@ -118,7 +118,7 @@ static void backward_row(const void *context, int64_t r) {
     } else
         z = map_row(node, &k->l, r, &b, &row);
     gather(&k->l, node->out->grad + row_start(&k->l, r), b.dp);
-    attr->spec.map->backward(&row, b.s, b.w, z, b.dp, b.ds);
+    ts_simplex_backward(attr->spec.map, &row, b.s, b.w, z, b.dp, b.ds);
     ts_real *dx = node->in[0]->grad + row_start(&k->l, r);
     const bool fresh = node->fresh != 0;
     for (int64_t j = 0; j < k->l.n; j++) dx[j * k->l.stride] = (fresh ? 0 : dx[j * k->l.stride]) + (ts_real)b.ds[j];

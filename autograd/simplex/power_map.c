@@ -28,8 +28,9 @@ static void backward(const ts_simplex_row *row, const double *s, const double *w
     const bool constant = max == INFINITY || max <= 0;
     const double mean = ts_row_inner(row->n, w, z, dp);
     for (int64_t i = 0; i < row->n; i++) {
+        const double slope = constant || s[i] < 0 ? 0 : ts_row_ratio_power(s[i], max, a - 1);
         /* max divides last: it may be so small that its inverse overflows where the gradient is 0. */
-        ds[i] = constant || s[i] < 0 ? 0 : ts_row_ratio_power(s[i], max, a - 1) * (dp[i] - mean) / z / max * a;
+        ds[i] = slope == 0 ? 0 : slope * (dp[i] - mean) / z / max * a;
     }
 }
 

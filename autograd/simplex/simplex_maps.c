@@ -16,6 +16,16 @@ const ts_simplex *ts_simplex_by_name(const char *name) {
     return NULL;
 }
 
+void ts_simplex_backward(const ts_simplex *map, const ts_simplex_row *row, const double *s, const double *w, double z,
+                         const double *dp, double *ds) {
+    int64_t i = 0;
+    while (i < row->n && dp[i] == 0) i++;
+    if (i < row->n)
+        map->backward(row, s, w, z, dp, ds);
+    else
+        memset(ds, 0, (size_t)row->n * sizeof *ds);
+}
+
 ts_status ts_simplex_check(const ts_simplex_spec *spec, ts_error *error) {
     const ts_simplex *map = spec->map;
     if (map == NULL) return ts_error_set(error, TS_ERROR_VALUE, "no simplex map is given");

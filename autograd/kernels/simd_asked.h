@@ -1,0 +1,40 @@
+/* simd_asked.h: products of matrices in which a zero counts for nothing, whatever it meets: where one factor is a
+ * gradient that nobody asks for (op.h), or weights of keys that are excluded, and the other holds infinities or NaN.
+ * Included by kernels compiled once for each instruction set, see simd.h. */
+#ifndef TS_SIMD_ASKED_H
+#define TS_SIMD_ASKED_H
+
+#include "simd_product.h"
+
+/* Whether all of n numbers are finite. */
+SIMD_INLINE bool is_finite(const ts_real *x, int64_t n) {
+    vec zeros[4] = {{0}, {0}, {0}, {0}}; /* or NaN; four, so as not to wait for each */
+    int64_t i = 0;
+    int spoilt = 0;
+    for (; i + 4 * LANES <= n; i += 4 * LANES)
+        for (int v = 0; v < 4; v++) zeros[v] += vec_load(x + i + v * LANES) * 0;
+    for (; i + LANES <= n; i += LANES) zeros[0] += vec_load(x + i) * 0;
+    zeros[0] += zeros[1] + zeros[2] + zeros[3];
+    for (int l = 0; l < LANES; l++) spoilt |= zeros[0][l] != 0;
+    for (; i < n; i++) spoilt |= !(x[i] - x[i] == 0);
+    return !spoilt;
+}
+
+/* As multiply, with the same roundings, but terms with a zero of the left factor, of the right one, or of either are
+ * left out. Not fast: for what is not finite. */
+static void multiply_asked(const product *p, bool left, bool right) {
+    for (int64_t i = 0; i < p->rows; i++)
+        for (int64_t j = 0; j < p->vecs * LANES; j += LANES) {
+            vec sum = vec_all(p->start == NULL ? 0 : p->start[i]);
+            for (int64_t l = 0; l < p->depth; l++) {
+                const ts_real a = p->a[i * p->a_row + l * p->a_step];
+                const vec b = vec_load(p->b + l * p->b_step + j);
+                if (left && a == 0) continue;
+                sum += (right ? vec_where(b != (vec){0}, vec_all(a)) : vec_all(a)) * b;
+            }
+            ts_real *c = p->c + i * p->c_step + j;
+            vec_store(c, p->add ? vec_load(c) + sum : sum);
+        }
+}
+
+#endif
