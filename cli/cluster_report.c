@@ -113,11 +113,9 @@ static int digits_of_column(const cli_cluster_job *job, int64_t column) {
         digits = digits < WHOLE_DIGITS + 1 && digits_of(sorted[i]) > digits ? digits_of(sorted[i]) : digits;
     }
     qsort(sorted, (size_t)job->k, sizeof *sorted, compare_doubles);
-    if (digits > WHOLE_DIGITS) {
-        digits = digits_apart(job->k, sorted);
-        if (digits > USUAL_DIGITS)
-            digits = (int)fmax(digits, floor(log10(fmax(fabs(sorted[0]), fabs(sorted[job->k - 1])))) + 1);
-    }
+    if (digits > WHOLE_DIGITS) digits = digits_apart(job->k, sorted);
+    const double largest = fmax(fabs(sorted[0]), fabs(sorted[job->k - 1]));
+    if (digits > USUAL_DIGITS) digits = (int)fmax(digits, floor(log10(largest)) + 1);
     free(sorted);
     return digits < USUAL_DIGITS ? USUAL_DIGITS : digits < MOST_DIGITS ? digits : MOST_DIGITS;
 }

@@ -35,7 +35,7 @@ START_TEST(time_stamps_beside_a_far_value) {
 END_TEST
 
 START_TEST(what_a_path_loses_is_said) {
-    write_file("stamps.csv", "t,v\n0,0\n1700000000,1\n1700000050,2\n1700000090,3\n1700000150,4\n1700000200,5\n");
+    write_file("stamps.csv", "t,v\n0,7\n1700000000,1\n1700000050,2\n1700000090,8\n1700000150,4\n1700000200,5\n");
     json_decref(tessera_json("cluster stamps.csv -k 3 --init first --algorithm trimmed --trim .1"));
     ck_assert_ptr_nonnull(strstr(err, "in 32 bits, where t loses 2 of its 6 distinct values\n"));
     json_decref(tessera_json("cluster stamps.csv -k 3 --init first"));
