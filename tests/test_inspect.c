@@ -144,7 +144,7 @@ START_TEST(training_that_did_not_go_well) {
     ck_assert_int_eq(ts_checkpoint_write(t, "skipped.safetensors", &error), TS_OK);
     ts_trainer_free(t);
     ck_assert_int_eq(tessera("inspect skipped.safetensors"), 0);
-    expect_text("; 1 step skipped, the gradient not being finite\n");
+    expect_text("; 1 step skipped, the gradient not being finite, or too large\n");
     expect_text("and 0 of code (none), e = 2;");
     expect_text("seed 18446744073709551615  (default 0)\n");
     expect_text("scratch none  (default onehot)\n");
