@@ -93,8 +93,7 @@ static void expect_graph(const char *text) {
     for (int i = 0; i < n.count; i++) ck_assert_msg(n.joined[i], "%s stands alone", n.id[i]);
 }
 
-/* ---- tests
- * ----------------------------------------------------------------------------------------------------------- */
+/* ---- tests ---------------------------------------------------------------------------------------------------- */
 
 START_TEST(the_layer_of_lloyd) {
     ck_assert_int_eq(graph(" "), 0);
