@@ -166,8 +166,8 @@ TS_CLONES static void adam_run(const ts_optimiser *o, const adam *a, int64_t fro
 }
 
 static inline int adam_overflows(const adam *a, double g, ts_real first, ts_real second) {
-    const int fits = (fabs(adam_first(a, g, first)) <= MOST) & (adam_second(a, g, second) <= a->most);
-    return 1 - fits;
+    const int fits1 = fabs(adam_first(a, g, first)) <= MOST, fits2 = adam_second(a, g, second) <= a->most;
+    return 1 - (fits1 & fits2);
 }
 
 /* Would all moments be numbers? Infinite ones would hold their parameters where they are from then on, without a word.

@@ -270,7 +270,7 @@ static ts_status train_batch(ts_trainer *t, int64_t unroll, ts_error *error) {
     if (!enough_workers(t)) return ts_error_set(error, TS_ERROR_MEMORY, "out of memory for training");
     if (t->work->spoilt) memset(t->work->slots, 0, (size_t)(batch * ts_params_size(t->model.params)) * sizeof(ts_real));
     t->work->spoilt = true;
-#pragma omp parallel for schedule(dynamic, 1) if (batch >= ts_max_threads())
+#pragma omp parallel for schedule(dynamic, 1) if (ts_shares(batch) && batch >= ts_max_threads())
     for (int64_t task = 0; task < batch; task++) {
         ts_error mine = {.status = TS_OK};
         if (train_task(t, &t->work->workers[ts_thread()], task, unroll, &mine) == TS_OK) continue;
