@@ -462,6 +462,8 @@ int main(void) {
     tcase_add_test(tests, columns_of_other_ranges_than_in_training);
 #if defined(_OPENMP) && defined(__linux__)
     tcase_add_test(tests, threads_wait_briefly_unless_told);
+#else
+    say_skipped("threads_wait_briefly_unless_told", "no OpenMP, or not Linux");
 #endif
     suite_add_tcase(suite, tests);
     return run_program_suite(suite);

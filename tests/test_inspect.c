@@ -251,7 +251,10 @@ END_TEST
 START_TEST(pictures) {
     static const ts_scheme schemes[] = {TS_SCHEME_ONEHOT, TS_SCHEME_BINARY, TS_SCHEME_NONE};
     make_model();
-    if (system("command -v gnuplot >/dev/null 2>&1") != 0) return;
+    if (!have_program("gnuplot")) {
+        skip_test("no gnuplot");
+        return;
+    }
     ck_assert_int_eq(tessera("inspect model.safetensors --plot w.svg --attention a.svg"), 0);
     expect_text("plot          w.svg\n");
     expect_text("attention     a.svg\n");

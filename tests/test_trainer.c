@@ -317,6 +317,9 @@ END_TEST
 /* ---- the same bits ----------------------------------------------------------------------------------------------- */
 
 START_TEST(threads_change_nothing) {
+#ifndef _OPENMP
+    skip_part("no OpenMP, one thread only");
+#endif
     static const int threads[] = {1, 2, 8};
     static const char *const name[] = {"t1.safetensors", "t2.safetensors", "t8.safetensors"};
     for (int k = 0; k < KINDS; k++) {
