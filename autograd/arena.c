@@ -4,12 +4,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { ALIGNMENT = 64, CHUNK_BYTES = 1 << 18, LARGE_BYTES = 1 << 16 };
+enum { ALIGNMENT = 64, SPOILT = 0xff }; /* bytes that make numbers NaN, in float and in double */
 
 typedef struct chunk {
     struct chunk *next;
     size_t used;
-    char *bytes; /* CHUNK_BYTES of them */
+    char *bytes; /* arena->chunk_bytes of them */
 } chunk;
 
 typedef struct block {
@@ -23,6 +23,8 @@ typedef struct block_list {
 } block_list;
 
 struct ts_arena {
+    size_t chunk_bytes, large_bytes; /* of a chunk; the least of a piece that is a block of its own */
+    bool spoils;
     chunk *first, *current;
     block_list live;  /* large blocks in the order they were taken */
     block_list spare; /* large blocks given back */
@@ -36,6 +38,7 @@ static size_t aligned(size_t bytes) {
 static void *take_from_system(ts_arena *arena, size_t size) {
     void *bytes = aligned_alloc(ALIGNMENT, size);
     if (bytes == NULL) return NULL;
+    if (arena->spoils) memset(bytes, SPOILT, size);
     arena->held += size;
     if (arena->held > arena->peak) arena->peak = arena->held;
     return bytes;
@@ -56,15 +59,17 @@ static bool push(block_list *list, block item) {
 static chunk *chunk_create(ts_arena *arena) {
     chunk *c = malloc(sizeof *c);
     if (c == NULL) return NULL;
-    *c = (chunk){.bytes = take_from_system(arena, CHUNK_BYTES)};
+    *c = (chunk){.bytes = take_from_system(arena, arena->chunk_bytes)};
     if (c->bytes != NULL) return c;
     free(c);
     return NULL;
 }
 
-ts_arena *ts_arena_create(void) {
+ts_arena *ts_arena_create(size_t chunk_bytes) {
     ts_arena *arena = calloc(1, sizeof *arena);
     if (arena == NULL) return NULL;
+    arena->chunk_bytes = aligned(chunk_bytes);
+    arena->large_bytes = arena->chunk_bytes / 4;
     arena->first = arena->current = chunk_create(arena);
     if (arena->first != NULL) return arena;
     free(arena);
@@ -127,8 +132,8 @@ static void *take_large(ts_arena *arena, size_t size) {
 void *ts_arena_take(ts_arena *arena, size_t bytes) {
     if (bytes > SIZE_MAX / 2) return NULL;
     const size_t size = bytes == 0 ? ALIGNMENT : aligned(bytes);
-    if (size >= LARGE_BYTES) return take_large(arena, size);
-    if (CHUNK_BYTES - arena->current->used < size) {
+    if (size >= arena->large_bytes) return take_large(arena, size);
+    if (arena->chunk_bytes - arena->current->used < size) {
         if (arena->current->next == NULL) arena->current->next = chunk_create(arena);
         if (arena->current->next == NULL) return NULL;
         arena->current = arena->current->next;
@@ -144,34 +149,63 @@ ts_arena_mark ts_arena_position(const ts_arena *arena) {
 }
 
 /* Was the small piece taken after the mark? */
-static bool lies_after(ts_arena_mark mark, const char *piece) {
+static bool lies_after(const ts_arena *arena, ts_arena_mark mark, const char *piece) {
     for (const chunk *c = mark.chunk; c != NULL; c = c->next) {
         const size_t from = c == mark.chunk ? mark.used : 0;
-        if (piece >= c->bytes + from && piece < c->bytes + CHUNK_BYTES) return true;
+        if (piece >= c->bytes + from && piece < c->bytes + arena->chunk_bytes) return true;
     }
     return false;
 }
 
+static void spare_keep(ts_arena *arena, block b) {
+    if (arena->spoils) memset(b.bytes, SPOILT, b.size);
+    if (!push(&arena->spare, b)) spare_release(arena, b);
+}
+
+/* Fills what was given back between the mark and where `end` was used up to `used`. */
+static void spoil(const ts_arena *arena, ts_arena_mark mark, const chunk *end, size_t used) {
+    for (const chunk *c = mark.chunk; c != NULL; c = c == end ? NULL : c->next) {
+        const size_t from = c == arena->current ? c->used : c == mark.chunk ? mark.used : 0;
+        const size_t to = c == end ? used : arena->chunk_bytes;
+        if (from < to) memset(c->bytes + from, SPOILT, to - from);
+    }
+}
+
 void *ts_arena_rewind(ts_arena *arena, ts_arena_mark mark, void *keep, size_t bytes) {
+    const chunk *end = arena->current;
+    const size_t used = end->used;
     block kept = {0};
     while (arena->live.count > mark.large) {
         const block b = arena->live.items[--arena->live.count];
         if (keep != NULL && (char *)keep == b.bytes)
             kept = b;
-        else if (!push(&arena->spare, b))
-            spare_release(arena, b);
+        else
+            spare_keep(arena, b);
     }
     arena->current = mark.chunk;
     arena->current->used = mark.used;
     if (kept.bytes != NULL) arena->live.items[arena->live.count++] = kept; /* room is certain: it was just popped */
-    if (kept.bytes != NULL || keep == NULL || !lies_after(mark, keep)) return keep;
-    /* Its new place is free, or overlaps it from below. */
-    void *place = ts_arena_take(arena, bytes);
-    return place == NULL ? NULL : memmove(place, keep, bytes);
+    void *place = keep;
+    if (kept.bytes == NULL && keep != NULL && lies_after(arena, mark, keep)) {
+        /* Its new place is free, or overlaps it from below. */
+        place = ts_arena_take(arena, bytes);
+        if (place != NULL) memmove(place, keep, bytes);
+    }
+    if (arena->spoils) spoil(arena, mark, end, used);
+    return place;
 }
 
 void ts_arena_reset(ts_arena *arena) {
     ts_arena_rewind(arena, (ts_arena_mark){arena->first, 0, 0}, NULL, 0);
+}
+
+void ts_arena_spoil(ts_arena *arena) {
+    arena->spoils = true;
+    memset(arena->current->bytes + arena->current->used, SPOILT, arena->chunk_bytes - arena->current->used);
+}
+
+bool ts_arena_holds(const ts_arena *arena, const void *piece) {
+    return lies_after(arena, (ts_arena_mark){arena->first, 0, 0}, piece);
 }
 
 size_t ts_arena_held(const ts_arena *arena) {

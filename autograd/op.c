@@ -5,7 +5,7 @@
 #include <string.h>
 
 ts_status ts_refuse(const ts_node *node, ts_status status, const char *format, ...) {
-    char reason[200], shapes[160] = "", one[TS_SHAPE_TEXT];
+    char reason[240], shapes[160] = "", one[TS_SHAPE_TEXT];
     va_list args;
     va_start(args, format);
     vsnprintf(reason, sizeof reason, format, args);

@@ -29,6 +29,7 @@ typedef struct ts_node {
     unsigned fresh; /* in backward: the inputs of op->assigns_in whose gradients hold nothing yet */
     ts_error *error;
     struct ts_node *previous; /* the tape, backwards */
+    const ts_real **seen;     /* in checking mode: the data of each input and of the output, as forward left them */
 } ts_node;
 
 typedef void ts_pass(const ts_node *node); /* an op's forward or backward */
@@ -56,17 +57,21 @@ typedef struct ts_op {
     int min_in, max_in;
     size_t attr_size;
     unsigned constant_in; /* bit i set: input i never gets a gradient (a mask) */
-    unsigned assigns_in;  /* bit i set: where bit i of node->fresh is, backward writes all of in[i]->grad instead of
-                             adding  to it, which saves filling it with zeros. Inputs, which may be one tensor, are
-                             written in  ascending order, each before the next is added to. */
+    /* bit i set: where bit i of node->fresh is, backward writes all of in[i]->grad instead of adding to it, which saves
+     * filling it with zeros. Inputs, which may be one tensor, are written in ascending order, each before the next is
+     * added to. */
+    unsigned assigns_in;
 
     /* Infers the output's shape; refuses with ts_refuse. Looks at op, attr, in[]->shape only. */
     ts_status (*shape)(const ts_node *node, ts_shape *out);
     size_t (*saved)(const ts_node *node);   /* bytes kept from forward to backward; NULL: none */
     size_t (*scratch)(const ts_node *node); /* bytes of workspace, the larger of both passes; NULL: none */
     ts_pass *forward;                       /* writes every element of out->data; cannot fail */
-    ts_pass *backward;                      /* in[i]->grad += d(loss)/d(in[i]) where in[i]->grad is not NULL; what
-                                               nobody asks for is 0, see TS_ASKED */
+
+    /* in[i]->grad += d(loss)/d(in[i]) for every input i, unless in[i]->grad is NULL: then nobody wants it. What no
+     * element of the output asks for is 0, see TS_ASKED. NULL for an op that is used without gradients: ts_backward
+     * refuses to pass through it. */
+    ts_pass *backward;
     const ts_op_case *cases;
 } ts_op;
 

@@ -35,15 +35,16 @@ typedef struct ts_shape {
 #define TS_SHAPE(...) ((ts_shape)TS_DIMS(__VA_ARGS__))
 #define TS_SCALAR ((ts_shape)TS_NO_DIMS)
 
-/* A tensor belongs to the tape it was made through. `grad` has the shape of `data` and is NULL until a backward pass
- * reaches the tensor; after it, grad[i] = d(loss)/d(data[i]). */
+/* A tensor belongs to the tape it was made through, until that is reset. `grad` has the shape of `data` and is NULL
+ * until a backward pass reaches the tensor; after it, grad[i] = d(loss)/d(data[i]). */
 typedef struct ts_tensor {
     ts_shape shape;
     ts_real *data;
     ts_real *grad;
-    bool wants_grad; /* a variable, a parameter, or computed from one */
-    bool is_leaf;    /* not computed by an op: its gradient accumulates over backward passes */
-    bool reached;    /* used by the backward pass */
+    bool wants_grad;     /* a variable, a parameter, or computed from one */
+    bool is_leaf;        /* not computed by an op: its gradient accumulates over backward passes */
+    bool reached;        /* used by the backward pass */
+    uint32_t generation; /* its tape's when it was made: a tape takes none but its own of the present */
 } ts_tensor;
 
 /* Number of elements; 1 for a scalar. */

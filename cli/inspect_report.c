@@ -118,7 +118,7 @@ static void print_state(const ts_trainer *t) {
     printf("  %-14sstep %lld of %lld; learning rate of the next %.4g", "training", (long long)t->step,
            (long long)t->options.steps, ts_schedule_rate(&t->schedule, t->step));
     if (t->skipped > 0)
-        printf("; %lld step%s skipped, the gradient not being finite", (long long)t->skipped,
+        printf("; %lld step%s skipped, the gradient not being finite, or too large", (long long)t->skipped,
                t->skipped == 1 ? "" : "s");
     printf("\n  %-14s", "");
     if (isfinite(t->best))

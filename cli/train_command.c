@@ -86,6 +86,12 @@ static int save_last(session *s) {
     return status;
 }
 
+static int fail_training(session *s, const ts_error *error) {
+    cli_progress_end(&s->progress);
+    return cli_fail(CLI_FAILED, "%s: %s; %s is of step %lld", s->run.folder, error->text, last,
+                    (long long)s->saved_step);
+}
+
 static int evaluate(session *s) {
     ts_train_test result;
     ts_error error = {.status = TS_OK};
@@ -97,8 +103,10 @@ static int evaluate(session *s) {
                              .val_relative = result.relative,
                              .rate = ts_schedule_rate(&t->schedule, t->step - 1),
                              .seconds = seconds_of(s)};
+    const ts_status sound = ts_trainer_check(t, &result, &error);
     const bool best = ts_trainer_observe(t, &result);
     const int status = cli_training_add(&s->run, &row);
+    if (status == CLI_DONE && sound != TS_OK) return fail_training(s, &error);
     return status == CLI_DONE && best ? save(s, "best.safetensors") : status;
 }
 
@@ -107,11 +115,7 @@ static int step(session *s) {
     ts_error error = {.status = TS_OK};
     const ts_train_options *o = &s->trainer->options;
     char now[CLI_NUMBER_TEXT], best[CLI_NUMBER_TEXT];
-    if (ts_trainer_step(s->trainer, &report, &error) != TS_OK) {
-        cli_progress_end(&s->progress);
-        return cli_fail(CLI_FAILED, "%s: %s; %s is of step %lld", s->run.folder, error.text, last,
-                        (long long)s->saved_step);
-    }
+    if (ts_trainer_step(s->trainer, &report, &error) != TS_OK) return fail_training(s, &error);
     const double share = (double)(s->trainer->step - s->first_step) / (double)(o->steps - s->first_step);
     const double relative = s->run.count > 0 ? s->run.rows[s->run.count - 1].val_relative : NAN;
     cli_progress_line(&s->progress, share, "step %lld of %lld, loss %.5g, relative to Lloyd %s (best %s), lr %.3g",
@@ -183,10 +187,7 @@ static void report(const session *s) {
                (long long)t->best_step);
     if (s->run.count > 0)
         printf("  %-*s%s\n", WIDTH, "last", cli_ratio_text(s->run.rows[s->run.count - 1].val_relative, ratio));
-    if (t->skipped > 0) printf("  %-*s%lld\n", WIDTH, "steps skipped, gradient not finite", (long long)t->skipped);
-    if (2 * t->skipped > t->step)
-        puts("  most steps changed nothing, their gradients not being finite: the training has failed (a smaller "
-             "--lr?)");
+    if (t->skipped > 0) printf("  %-*s%lld\n", WIDTH, "steps skipped, gradient unusable", (long long)t->skipped);
     printf("  %-*s%.1f s, %.0f MB\n", WIDTH, "time and peak memory", seconds_of(s), peak_megabytes());
 }
 

@@ -23,7 +23,8 @@ ts_status ts_feed_forward_add_fixed(ts_feed_forward *layer, ts_params *params, c
 }
 
 ts_tensor *ts_feed_forward_forward(const ts_feed_forward *layer, ts_params *params, ts_tape *tape, ts_tensor *x) {
-    const ts_arena_mark scope = ts_scope_begin(tape);
+    if (layer->activation == NULL) return ts_fail(tape, TS_ERROR_USAGE, "feed_forward: the activation is NULL");
+    const ts_scope scope = ts_scope_begin(tape);
     ts_tensor *hidden = layer->activation(tape, ts_linear_forward(&layer->in, params, tape, x));
     return ts_scope_end(tape, scope, ts_add(tape, x, ts_linear_forward(&layer->out, params, tape, hidden)));
 }

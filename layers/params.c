@@ -113,11 +113,11 @@ const ts_shape *ts_params_shape(const ts_params *params, int i) {
 }
 
 ts_real *ts_params_value(ts_params *params, int i) {
-    return params->values + params->items[i].offset;
+    return params->values == NULL ? NULL : params->values + params->items[i].offset;
 }
 
 ts_real *ts_params_grad(ts_params *params, int i) {
-    return params->items[i].init.fixed ? NULL : params->grads + params->items[i].offset;
+    return params->grads == NULL || params->items[i].init.fixed ? NULL : params->grads + params->items[i].offset;
 }
 
 int64_t ts_params_size(const ts_params *params) {
@@ -133,9 +133,13 @@ ts_real *ts_params_grads(ts_params *params) {
 }
 
 void ts_params_zero_grads(ts_params *params) {
-    memset(params->grads, 0, (size_t)params->size * sizeof(ts_real));
+    if (params->grads != NULL) memset(params->grads, 0, (size_t)params->size * sizeof(ts_real));
 }
 
 ts_tensor *ts_params_use(ts_params *params, int i, ts_tape *tape) {
+    if (params == NULL || i < 0 || i >= params->count)
+        return ts_fail(tape, TS_ERROR_USAGE, "there is no parameter %d: was its layer added to these parameters?", i);
+    if (params->values == NULL)
+        return ts_fail(tape, TS_ERROR_USAGE, "parameter '%s' is used before ts_params_allocate", params->items[i].name);
     return ts_leaf(tape, params->items[i].shape, ts_params_value(params, i), ts_params_grad(params, i));
 }

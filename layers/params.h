@@ -37,8 +37,8 @@ int ts_params_count(const ts_params *params);
 int ts_params_find(const ts_params *params, const char *name); /* -1 when there is none */
 const char *ts_params_name(const ts_params *params, int i);
 const ts_shape *ts_params_shape(const ts_params *params, int i);
-ts_real *ts_params_value(ts_params *params, int i);
-ts_real *ts_params_grad(ts_params *params, int i); /* NULL when fixed */
+ts_real *ts_params_value(ts_params *params, int i); /* NULL before ts_params_allocate */
+ts_real *ts_params_grad(ts_params *params, int i);  /* NULL then, and when fixed */
 
 /* All values, and all gradients, as one row of ts_params_size numbers (optimisers see this). The gradient of a fixed
  * parameter stands there as zeros. */
@@ -47,7 +47,8 @@ ts_real *ts_params_values(ts_params *params);
 ts_real *ts_params_grads(ts_params *params);
 void ts_params_zero_grads(ts_params *params);
 
-/* Parameter i on a tape: a leaf whose gradient adds up in ts_params_grad. */
+/* Parameter i on a tape: a leaf whose gradient adds up in ts_params_grad. The tape refuses one that there is not, and
+ * any before ts_params_allocate. */
 ts_tensor *ts_params_use(ts_params *params, int i, ts_tape *tape);
 
 #endif

@@ -262,7 +262,7 @@ static bool read_assignments(ts_circuit *c, const ts_real *tokens, bool *finite)
 static ts_tensor *assign(ts_circuit *c, ts_tensor **points, bool *same) {
     ts_tape_reset(c->tape);
     ts_tensor *centers = ts_borrow(c->tape, TS_SHAPE(c->model.k, c->model.e), c->tokens);
-    const ts_arena_mark scope = ts_scope_begin(c->tape);
+    const ts_scope scope = ts_scope_begin(c->tape);
     *points = ts_borrow(c->tape, TS_SHAPE(c->problem.n, c->model.e), c->points);
     const ts_tensor *assigned = ts_transformer_assign(&c->model, c->tape, *points, centers, (uint32_t)c->state.steps);
     if (ts_tape_status(c->tape) != TS_OK) return NULL;

@@ -238,14 +238,14 @@ ts_tensor *ts_transformer_enter(const ts_transformer *model, ts_tape *tape, ts_t
  * cross-attention writes, so nothing is rounded away. */
 static ts_tensor *add_self(const ts_transformer *model, ts_tape *tape, const ts_attention_block *self,
                            ts_tensor *tokens, uint32_t step) {
-    const ts_arena_mark scope = ts_scope_begin(tape);
+    const ts_scope scope = ts_scope_begin(tape);
     ts_tensor *erased = ts_attention_block_forward(self, model->params, tape, tokens, tokens, NULL, step);
     return ts_scope_end(tape, scope, ts_add(tape, tokens, erased));
 }
 
 static ts_tensor *add_cross(const ts_transformer *model, ts_tape *tape, const ts_attention_block *cross,
                             ts_tensor *stream, ts_tensor *tokens, ts_tensor *context, ts_tensor *mask, uint32_t step) {
-    const ts_arena_mark scope = ts_scope_begin(tape);
+    const ts_scope scope = ts_scope_begin(tape);
     ts_tensor *written = ts_attention_block_forward(cross, model->params, tape, tokens, context, mask, step);
     return ts_scope_end(tape, scope, ts_add(tape, stream, written));
 }
@@ -261,7 +261,7 @@ ts_tensor *ts_transformer_assign_on(const ts_transformer *model, ts_tape *tape, 
 
 ts_tensor *ts_transformer_assign(const ts_transformer *model, ts_tape *tape, ts_tensor *points, ts_tensor *centers,
                                  uint32_t step) {
-    const ts_arena_mark scope = ts_scope_begin(tape);
+    const ts_scope scope = ts_scope_begin(tape);
     ts_tensor *stream = ts_transformer_stream(model, tape, points, step);
     return ts_scope_end(tape, scope, ts_transformer_assign_on(model, tape, stream, points, centers, step));
 }
@@ -286,7 +286,7 @@ static ts_tensor *own_code_mask(const ts_transformer *model, ts_tape *tape, cons
 
 ts_tensor *ts_transformer_move(const ts_transformer *model, ts_tape *tape, ts_tensor *points, ts_tensor *centers,
                                uint32_t step) {
-    const ts_arena_mark scope = ts_scope_begin(tape);
+    const ts_scope scope = ts_scope_begin(tape);
     ts_tensor *mask = own_code_mask(model, tape, points);
     ts_tensor *stream = add_self(model, tape, &model->self_centers, centers, step);
     return ts_scope_end(tape, scope,
@@ -311,7 +311,7 @@ ts_tensor *ts_transformer_assign_weights(const ts_transformer *model, ts_tape *t
 
 ts_tensor *ts_transformer_update_weights(const ts_transformer *model, ts_tape *tape, ts_tensor *points,
                                          ts_tensor *centers, uint32_t step) {
-    const ts_arena_mark scope = ts_scope_begin(tape);
+    const ts_scope scope = ts_scope_begin(tape);
     ts_tensor *mask = own_code_mask(model, tape, points);
     ts_tensor *weights =
         ts_attention_block_weights(&model->cross_centers, model->params, tape, centers, points, mask, step);

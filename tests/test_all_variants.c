@@ -451,6 +451,8 @@ static void add_tests(TCase *tests) {
     tcase_add_test(tests, gamma_of_the_data);
 #if defined _OPENMP && !defined TS_DOUBLE
     tcase_add_test(tests, the_same_bits_on_any_number_of_threads);
+#elif !defined TS_DOUBLE
+    say_skipped("the_same_bits_on_any_number_of_threads", "no OpenMP");
 #endif
     tcase_add_test(tests, empty_clusters_in_every_variant);
     tcase_add_test(tests, empty_clusters_in_every_construction);

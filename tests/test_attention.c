@@ -320,6 +320,8 @@ int main(void) {
 #ifdef _OPENMP
     tcase_add_test(tests, the_same_bits_on_any_number_of_threads);
     tcase_add_test(tests, weights_are_the_same_bits_on_any_number_of_threads);
+#else
+    say_skipped("the_same_bits_on_any_number_of_threads, and of weights", "no OpenMP");
 #endif
     suite_add_tcase(suite, tests);
     return run_suite(suite);

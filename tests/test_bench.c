@@ -119,7 +119,10 @@ START_TEST(wrong_command_lines) {
 END_TEST
 
 START_TEST(pictures) {
-    if (system("command -v gnuplot >/dev/null 2>&1") != 0) return;
+    if (!have_program("gnuplot")) {
+        skip_test("no gnuplot");
+        return;
+    }
     bench("--plot table.svg");
     bench("--only cluster-10 --plot narrow.svg");
     bench("--scaling --only train-n,cluster-plain --plot scaling.svg");
@@ -156,7 +159,10 @@ static bool runs_in(int kilobytes) {
 
 /* With less address space than a work needs: that work's row says so, the others are measured, all is written. */
 START_TEST(works_that_fail) {
-    if (!runs_in(120000)) return;
+    if (!runs_in(120000)) {
+        skip_test("no limit of address space under a sanitizer");
+        return;
+    }
     ck_assert_int_eq(shell("ulimit -v 120000; \"$TESSERA\" bench --only train-128,cluster-10 --runs 1 --peers none "
                            "--threads 1 --csv f.csv --markdown f.md >out.txt 2>err.txt"),
                      1);
@@ -195,7 +201,10 @@ END_TEST
 
 /* The sizes before the first that does not fit stay, and the others are named. */
 START_TEST(sizes_that_do_not_fit) {
-    if (!runs_in(220000)) return;
+    if (!runs_in(220000)) {
+        skip_test("no limit of address space under a sanitizer");
+        return;
+    }
     ck_assert_int_eq(shell("ulimit -v 220000; \"$TESSERA\" bench --scaling --only cluster-exact --runs 1 --threads 1 "
                            "--csv l.csv >out.txt 2>err.txt"),
                      0);
@@ -382,7 +391,10 @@ END_TEST
 
 /* A terminal sees what is waited for. */
 START_TEST(progress_from_the_start) {
-    if (system("command -v script >/dev/null 2>&1") != 0) return;
+    if (!have_program("script")) {
+        skip_test("no script");
+        return;
+    }
     write_python("exec sleep 60");
     ck_assert_int_eq(shell(HERE " script -qec '\"$TESSERA\" bench --only cluster-10 --quick --peers auto --patience 2' "
                                 "/dev/null >out.txt 2>err.txt </dev/null"),
@@ -402,7 +414,10 @@ START_TEST(threads_of_peers) {
     static const char *const none[] = {"OMP_NUM_THREADS=",   "OMP_NUM_THREADS=abc", "OMP_NUM_THREADS=auto",
                                        "OMP_NUM_THREADS=-1", "OMP_NUM_THREADS=0",   "OMP_THREAD_LIMIT=x"};
     char command[256], all[16];
-    if (system("command -v python3 >/dev/null 2>&1") != 0) return;
+    if (!have_program("python3")) {
+        skip_test("no python3");
+        return;
+    }
     write_python("printf %s \"$2\" >script.py; exit 1");
     ck_assert_int_eq(shell(HERE " \"$TESSERA\" bench --quick --peers auto --only cluster-10 >out.txt"), 0);
     write_file("cores.py", "text = open('script.py').read()\n"

@@ -11,12 +11,11 @@
 #endif
 
 #include "../autograd/kernels/fast_attention.h"
-#include "../autograd/kernels/isa.h"
 #include "../autograd/kernels/parallel.h"
 #define SIMD_BYTES 16
 #include "../autograd/kernels/simd.h"
 #include "../autograd/ops.h"
-#include "test_main.h"
+#include "instruction_sets.h"
 
 static const double EPS = sizeof(ts_real) == sizeof(double) ? DBL_EPSILON : FLT_EPSILON;
 static const char *const ISAS[] = {"base", "avx2", "avx512"};
@@ -920,6 +919,7 @@ START_TEST(instruction_sets) {
     ck_assert_str_eq(ts_isa_name(ts_isa_in_use()), "base");
     ck_assert(ts_isa_use(NULL));
     printf("widest instruction set here: %s\n", ts_isa_name(ts_isa_in_use()));
+    say_missing_instruction_sets();
 }
 END_TEST
 
@@ -944,6 +944,8 @@ int main(void) {
     tcase_add_test(tests, one_query_one_key);
 #ifdef _OPENMP
     tcase_add_test(tests, the_same_bits_on_any_number_of_threads);
+#else
+    say_skipped("the_same_bits_on_any_number_of_threads", "no OpenMP");
 #endif
     tcase_add_test(tests, not_a_number_is_not_lost);
     tcase_add_test(tests, excluded_exactly);

@@ -154,6 +154,42 @@ START_TEST(identity_attention_is_its_values) {
 }
 END_TEST
 
+/* A layer is used too early, or was never added. */
+static void expect_refusal(ts_tape *tape, const char *message) {
+    ck_assert_pstr_eq(ts_tape_error(tape), message);
+    ts_tape_reset(tape);
+}
+
+START_TEST(layers_without_their_parameters) {
+    ts_linear linear;
+    ts_norm_layer norm;
+    ts_feed_forward forward;
+    ck_assert_int_eq(ts_linear_add(&linear, params, "first", 2, 2, true, &error), TS_OK);
+    ck_assert_int_eq(ts_norm_layer_add(&norm, params, "norm", true, 0, 2, 0, &error), TS_OK);
+    ck_assert_int_eq(ts_feed_forward_add(&forward, params, "ff", 2, 3, NULL, &error), TS_OK);
+    const ts_attention_block attention = {.query = linear, .key = linear, .value = linear};
+    ck_assert(ts_params_value(params, 1) == NULL && ts_params_grad(params, 1) == NULL);
+    ts_params_zero_grads(params);
+    ts_tape *tape = ts_tape_create(TS_RECORD);
+    ts_linear_forward(&linear, params, tape, ts_variable(tape, TS_SHAPE(1, 2), NULL));
+    expect_refusal(tape, "parameter 'first.weight' is used before ts_params_allocate");
+    ts_norm_layer_forward(&norm, params, tape, ts_variable(tape, TS_SHAPE(1, 2), NULL));
+    expect_refusal(tape, "parameter 'norm.gain' is used before ts_params_allocate");
+    ts_tensor *x = ts_variable(tape, TS_SHAPE(1, 2), NULL);
+    ts_attention_block_forward(&attention, params, tape, x, x, NULL, 0);
+    expect_refusal(tape, "parameter 'first.weight' is used before ts_params_allocate");
+    ts_feed_forward_forward(&forward, params, tape, ts_variable(tape, TS_SHAPE(1, 2), NULL));
+    expect_refusal(tape, "feed_forward: the activation is NULL");
+    ck_assert_int_eq(ts_params_allocate(params, 1, &error), TS_OK);
+    ck_assert_int_ne(ts_linear_add(&linear, params, "late", 2, 2, true, &error), TS_OK);
+    ts_linear_forward(&linear, params, tape, ts_variable(tape, TS_SHAPE(1, 2), NULL));
+    expect_refusal(tape, "there is no parameter -1: was its layer added to these parameters?");
+    ts_params_use(NULL, 0, tape);
+    expect_refusal(tape, "there is no parameter 0: was its layer added to these parameters?");
+    ts_tape_free(tape);
+}
+END_TEST
+
 int main(void) {
     Suite *suite = suite_create("layers");
     TCase *tests = tcase_create("all");
@@ -166,6 +202,7 @@ int main(void) {
     tcase_add_test(tests, fixed_parameters_get_no_gradient);
     tcase_add_test(tests, gradients_of_all_layers);
     tcase_add_test(tests, identity_attention_is_its_values);
+    tcase_add_test(tests, layers_without_their_parameters);
     suite_add_tcase(suite, tests);
     return run_suite(suite);
 }

@@ -1,17 +1,46 @@
-/* test_main.h: what every test program's main does: runs the suite and prints Check's summary line. */
+/* test_main.h: what every test program's main does: runs the suite and prints Check's summary line. And how a test says
+ * that it cannot run: Check knows no such state. */
 #ifndef TS_TEST_MAIN_H
 #define TS_TEST_MAIN_H
 
 #include <check.h>
 #include <inttypes.h>
+#include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
+enum { EXIT_SKIPPED = 77 }; /* what Meson calls SKIP */
+
+/* Tests that did not run; one number for all files of a program. */
+__attribute__((weak)) int skipped_tests = 0;
+
+/* Prints "skipped: NAME: no gnuplot". Check adds _fn to the names of tests. */
+static inline void say_skipped(const char *name, const char *reason) {
+    const size_t length = strlen(name);
+    const bool is_test = length > 3 && strcmp(name + length - 3, "_fn") == 0;
+    printf("skipped: %.*s: %s\n", (int)(is_test ? length - 3 : length), name, reason);
+    fflush(stdout);
+}
+
+/* At the beginning of a test, before it returns; and where only a part of one cannot run. */
+#define skip_test(reason) (skipped_tests++, say_skipped(__func__, reason))
+#define skip_part(reason) say_skipped(__func__, "in part: " reason)
+
+/* Is there such a program? */
+static inline bool have_program(const char *name) {
+    char command[100];
+    snprintf(command, sizeof command, "command -v %s >/dev/null 2>&1", name);
+    return system(command) == 0;
+}
+
+/* What main returns. A program none of whose tests ran is skipped, not passed. */
 static inline int run_suite(Suite *suite) {
     SRunner *runner = srunner_create(suite);
     srunner_run_all(runner, CK_ENV);
-    const int failed = srunner_ntests_failed(runner);
+    const int failed = srunner_ntests_failed(runner), ran = srunner_ntests_run(runner) - skipped_tests;
     srunner_free(runner);
-    return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+    return failed > 0 ? EXIT_FAILURE : ran > 0 ? EXIT_SUCCESS : EXIT_SKIPPED;
 }
 
 /* The seed of the randomised tests: TESSERA_TEST_SEED, or 20261130. It is printed by whoever uses it. */

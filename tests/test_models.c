@@ -689,6 +689,8 @@ int main(void) {
     tcase_add_test(tests, memory_is_linear_in_n);
 #ifdef _OPENMP
     tcase_add_test(tests, the_same_bits_on_any_number_of_threads);
+#else
+    say_skipped("the_same_bits_on_any_number_of_threads", "no OpenMP");
 #endif
     tcase_add_test(tests, code_books);
     tcase_add_test(tests, wrong_definitions_are_refused_by_name);

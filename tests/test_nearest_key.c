@@ -5,11 +5,10 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "../autograd/kernels/isa.h"
 #include "../autograd/kernels/nearest_key.h"
 #include "../autograd/kernels/nearest_key_kernels.h"
 #include "../autograd/rng.h"
-#include "test_main.h"
+#include "instruction_sets.h"
 
 static const double EPS = sizeof(ts_real) == sizeof(double) ? DBL_EPSILON : FLT_EPSILON;
 static const char *const ISAS[] = {"base", "avx2", "avx512"};
@@ -261,6 +260,7 @@ START_TEST(clear_cases_are_settled) {
 END_TEST
 
 int main(void) {
+    say_missing_instruction_sets();
     Suite *suite = suite_create("nearest key");
     TCase *tests = tcase_create("all");
     printf("seed %" PRIu64 "\n", test_seed());

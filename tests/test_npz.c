@@ -192,6 +192,7 @@ int main(void) {
     tcase_add_test(tests, npz_refused);
     tcase_add_test(tests, npz_mutations);
 #else
+    say_skipped("npz_members, npz_of_one_name_twice, npz_refused, npz_mutations", "no libzip");
     tcase_add_test(tests, npz_without_libzip);
 #endif
     return run_table_suite(suite, tests);

@@ -676,6 +676,8 @@ static void add_tests(TCase *tests) {
     tcase_add_test(tests, the_first_failure_stays);
 #ifdef _OPENMP
     tcase_add_loop_test(tests, the_same_bits_on_any_number_of_threads, 0, WORKLOADS);
+#else
+    say_skipped("the_same_bits_on_any_number_of_threads", "no OpenMP");
 #endif
 }
 

@@ -44,8 +44,7 @@ START_TEST(an_op_of_the_users_own) {
 }
 END_TEST
 
-/* ---- the checker itself must catch what it is there for
- * -------------------------------------------------------------- */
+/* ---- the checker itself must catch what it is there for ------------------------------------------------------ */
 
 static ts_status same_shape(const ts_node *node, ts_shape *out) {
     *out = node->in[0]->shape;

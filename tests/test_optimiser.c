@@ -1,3 +1,4 @@
+#include <float.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -194,6 +195,52 @@ START_TEST(a_refused_step_changes_nothing) {
 }
 END_TEST
 
+/* Too large for the moments: such a step would end in an infinity that holds its parameter where it is for ever. */
+START_TEST(a_gradient_that_no_moment_holds_changes_nothing) {
+    const double most = IS_DOUBLE ? DBL_MAX : FLT_MAX;
+    const ts_real wrong[] = {(ts_real)(2e3 * sqrt(most)), NAN, INFINITY, -INFINITY};
+    for (int i = 0; i < 4; i++) {
+        ts_optimiser *o = create(ALL[_i], 2, NULL);
+        ts_real x[] = {1, 2}, g[] = {1, 1};
+        ck_assert_int_eq(ts_optimiser_step(o, .1, 2, x, g), TS_OK);
+        const ts_real before[] = {x[0], x[1]}, first = o->moment[0][0], fine[] = {(ts_real)sqrt(most) / 8, 1};
+        const ts_real bad[] = {1, wrong[i]};
+        const bool takes = o->spec.kind == TS_SGD && i == 0; /* which has no squares */
+        ck_assert_int_eq(ts_optimiser_step(o, .1, 2, x, bad), takes ? TS_OK : TS_ERROR_VALUE);
+        if (!takes) ck_assert(x[0] == before[0] && x[1] == before[1] && o->steps == 1 && o->moment[0][0] == first);
+        if (!takes) ck_assert_int_eq(ts_optimiser_step(o, .1, 2, x, fine), TS_OK);
+        for (int m = 0; m < o->moments; m++) ck_assert(isfinite(o->moment[m][0]) && isfinite(o->moment[m][1]));
+        ts_optimiser_free(o);
+    }
+}
+END_TEST
+
+START_TEST(a_velocity_that_grows_too_large_is_refused) {
+    ts_optimiser *o = create(ALL[1], 1, NULL);
+    ts_real x = 0, g = (ts_real)((IS_DOUBLE ? DBL_MAX : FLT_MAX) / 2);
+    ck_assert_int_eq(ts_optimiser_step(o, 0, 1, &x, &g), TS_OK);
+    ck_assert_int_eq(ts_optimiser_step(o, 0, 1, &x, &g), TS_OK);
+    ck_assert_int_eq(ts_optimiser_step(o, 0, 1, &x, &g), TS_ERROR_VALUE);
+    ck_assert(o->steps == 2 && isfinite(o->moment[0][0]));
+    ts_optimiser_free(o);
+}
+END_TEST
+
+START_TEST(parameters_that_are_not_allocated_are_refused) {
+    const ts_optimiser_spec spec = ts_optimiser_defaults(TS_ADAM);
+    ts_params *params = ts_params_create();
+    ck_assert_int_eq(ts_params_add(params, "w", TS_SHAPE(2), (ts_init){.kind = TS_INIT_ONES}, &error), 0);
+    ck_assert_ptr_null(ts_optimiser_create_for(&spec, params, &error));
+    ck_assert_str_eq(error.text, "optimiser: the parameters are not allocated yet (ts_params_allocate)");
+    ts_optimiser *o = create(spec, 1, NULL);
+    ts_real x = 1;
+    ck_assert_int_eq(ts_optimiser_step(o, .1, 1, &x, NULL), TS_ERROR_USAGE);
+    ck_assert_int_eq(ts_optimiser_step(o, .1, 1, NULL, &x), TS_ERROR_USAGE);
+    ts_optimiser_free(o);
+    ts_params_free(params);
+}
+END_TEST
+
 START_TEST(no_parameters_at_all) {
     ts_optimiser *o = create(ts_optimiser_defaults(TS_ADAM), 0, NULL);
     ts_real none = 0;
@@ -215,6 +262,10 @@ START_TEST(gradients_are_clipped_to_the_limit) {
     for (int i = 0; i < 100; i++) large[i] = (ts_real)1e20f;
     ck_assert_double_eq_tol(ts_clip_gradients(1, 100, large) / 1e21, 1, 1e-6);
     for (int i = 0; i < 100; i++) ck_assert_double_eq_tol((double)large[i], .1, 1e-8);
+    ts_real beyond[] = {(ts_real)(IS_DOUBLE ? 3e200 : 3e30), (ts_real)(IS_DOUBLE ? 4e200 : 4e30)};
+    ck_assert_double_eq_tol(ts_clip_gradients(1, 2, beyond) / (IS_DOUBLE ? 5e200 : 5e30), 1, 1e-6);
+    ck_assert_double_eq_tol((double)beyond[0], .6, 1e-6); /* squares beyond double */
+    ck_assert_double_eq_tol((double)beyond[1], .8, 1e-6);
     ts_real zeros[] = {0, 0};
     ck_assert(ts_clip_gradients(1, 2, zeros) == 0 && zeros[0] == 0);
 }
@@ -254,6 +305,9 @@ static void train_many(int threads, ts_optimiser_spec spec, ts_real *x) {
 START_TEST(threads_do_not_change_a_bit) {
     ts_real *one = malloc(MANY * sizeof *one), *several = malloc(MANY * sizeof *several);
     ck_assert(one != NULL && several != NULL);
+#ifndef _OPENMP
+    skip_part("no OpenMP, one thread only");
+#endif
     train_many(1, ALL[_i], one);
     train_many(5, ALL[_i], several);
     ck_assert_mem_eq(one, several, MANY * sizeof *one);
@@ -276,6 +330,9 @@ int main(void) {
     tcase_add_loop_test(tests, frozen_parameters_do_not_move, 0, SPECS);
     tcase_add_test(tests, bad_specs_are_refused);
     tcase_add_test(tests, a_refused_step_changes_nothing);
+    tcase_add_loop_test(tests, a_gradient_that_no_moment_holds_changes_nothing, 0, SPECS);
+    tcase_add_test(tests, a_velocity_that_grows_too_large_is_refused);
+    tcase_add_test(tests, parameters_that_are_not_allocated_are_refused);
     tcase_add_test(tests, no_parameters_at_all);
     tcase_add_test(tests, gradients_are_clipped_to_the_limit);
     tcase_add_test(tests, gradients_that_are_not_finite_are_reported_and_left);

@@ -1,9 +1,8 @@
 #include <math.h>
 #include <stdio.h>
 
-#include "../autograd/kernels/isa.h"
 #include "../autograd/rng.h"
-#include "test_main.h"
+#include "instruction_sets.h"
 
 /* The known-answer vectors published with the generator. */
 START_TEST(philox_known_answers) {
@@ -112,6 +111,7 @@ START_TEST(many_uniforms_are_those_of_their_elements) {
 END_TEST
 
 int main(void) {
+    say_missing_instruction_sets();
     Suite *suite = suite_create("random numbers");
     TCase *tests = tcase_create("all");
     tcase_set_timeout(tests, 0);

@@ -242,7 +242,10 @@ START_TEST(refused_writes) {
     ts_io_error error;
     ck_assert(!ts_safetensors_write("/nowhere/a", &good, 1, NULL, 0, &error));
     ck_assert_str_eq(error.text, "/nowhere/a: No such file or directory");
-    if (access("/dev/full", W_OK) != 0) return;
+    if (access("/dev/full", W_OK) != 0) {
+        skip_part("no /dev/full");
+        return;
+    }
     ck_assert(!ts_safetensors_write("/dev/full", &good, 1, NULL, 0, &error));
     ck_assert_str_eq(error.text, "/dev/full: No space left on device");
 }

@@ -1052,6 +1052,8 @@ int main(void) {
     tcase_add_test(tests, coordinates_outside_the_range_pass_unchanged);
 #ifdef _OPENMP
     tcase_add_test(tests, the_same_bits_on_any_number_of_threads);
+#else
+    say_skipped("the_same_bits_on_any_number_of_threads", "no OpenMP");
 #endif
     suite_add_tcase(suite, tests);
     return run_suite(suite);

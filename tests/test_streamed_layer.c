@@ -8,10 +8,10 @@
 #include <omp.h>
 #endif
 
-#include "../autograd/kernels/isa.h"
 #include "../autograd/kernels/parallel.h"
 #include "../autograd/rng.h"
 #include "../models/streamed_layer.h"
+#include "instruction_sets.h"
 #include "variant_runs.h"
 
 /* ---- problems ---------------------------------------------------------------------------------------------------- */
@@ -501,6 +501,8 @@ static void add_tests(TCase *tests) {
     tcase_add_test(tests, many_rows_within_the_bound);
 #ifdef _OPENMP
     tcase_add_test(tests, the_same_bits_on_any_number_of_threads);
+#else
+    say_skipped("the_same_bits_on_any_number_of_threads", "no OpenMP");
 #endif
     tcase_add_test(tests, the_same_bits_on_every_instruction_set);
     tcase_add_test(tests, memory_does_not_hold_tokens);
@@ -509,6 +511,7 @@ static void add_tests(TCase *tests) {
 }
 
 int main(void) {
+    say_missing_instruction_sets();
     ts_parallel_cutoff = 1000; /* small work meets threads */
     return run_variant_tests("streamed layer", add_tests);
 }

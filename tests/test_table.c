@@ -324,7 +324,10 @@ START_TEST(locale_changes_nothing) {
         {"1.5,2.5\n", 1, 2, {1.5, 2.5}, NULL, NULL},
         {"1,5;2,5\n3,5;4,5\n", 2, 2, {1.5, 2.5, 3.5, 4.5}, NULL, NULL},
     };
-    if (setlocale(LC_ALL, "de_DE.UTF-8") == NULL) return;
+    if (setlocale(LC_ALL, "de_DE.UTF-8") == NULL) {
+        skip_test("no locale de_DE.UTF-8");
+        return;
+    }
     assert_good_texts(cases, COUNT(cases), NULL);
     setlocale(LC_ALL, "C");
 }
@@ -664,10 +667,15 @@ START_TEST(files_that_cannot_be_read) {
     }
     put("a.csv", "1,2\n", 4);
     ck_assert_int_eq(chmod(path, 0), 0);
-    if (access(path, R_OK) != 0) ck_assert_str_eq(read_bad(NULL), "Permission denied"); /* root reads everything */
+    if (access(path, R_OK) != 0)
+        ck_assert_str_eq(read_bad(NULL), "Permission denied");
+    else
+        skip_part("root, who reads everything");
     if (access("/proc/self/mem", R_OK) == 0) {
         ck_assert(!ts_table_read("/proc/self/mem", NULL, &table, &error));
         ck_assert_str_eq(error.text, "/proc/self/mem: Input/output error");
+    } else {
+        skip_part("no /proc/self/mem");
     }
     ck_assert(!ts_table_read("", NULL, &table, &error));
     ck_assert_str_eq(error.text, ": No such file or directory");

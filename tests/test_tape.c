@@ -78,7 +78,7 @@ START_TEST(misuse_is_refused) {
     ts_apply(tape, &ts_op_add, NULL, 1, (ts_tensor *[]){ts_variable(tape, TS_SCALAR, NULL)});
     ck_assert_str_eq(ts_tape_error(tape), "add: 1 inputs given, 2 to 2 taken");
     ts_tape_reset(tape);
-    ts_add(tape, x, NULL);
+    ts_add(tape, ts_variable(tape, TS_SHAPE(2), NULL), NULL);
     ck_assert_str_eq(ts_tape_error(tape), "add: input 1 is NULL");
     ts_tape_reset(tape);
     ts_variable(tape, TS_SHAPE((int64_t)1 << 40, (int64_t)1 << 40), NULL);
@@ -86,6 +86,134 @@ START_TEST(misuse_is_refused) {
     ts_tape_reset(tape);
     ts_variable(tape, TS_SHAPE((int64_t)1 << 55), NULL);
     ck_assert_int_ne(ts_tape_status(tape), TS_OK); /* more memory than there is */
+}
+END_TEST
+
+/* The tape failed with these words; then it is reset. */
+static void expect_error(ts_tape *failed, const char *message) {
+    ck_assert_pstr_eq(ts_tape_error(failed), message);
+    ts_tape_reset(failed);
+}
+
+START_TEST(null_is_refused_everywhere) {
+    const ts_real one[] = {1, 1};
+    ck_assert_int_eq(ts_backward(tape, NULL), TS_ERROR_USAGE);
+    expect_error(tape, "backward: the tensor is NULL");
+    ck_assert_int_eq(ts_backward_from(tape, NULL, one), TS_ERROR_USAGE);
+    expect_error(tape, "backward: the tensor is NULL");
+    ck_assert_int_eq(ts_backward_from(tape, ts_variable(tape, TS_SHAPE(2), NULL), NULL), TS_ERROR_USAGE);
+    expect_error(tape, "backward: the upstream gradient is NULL");
+    ts_leaf(tape, TS_SHAPE(2), NULL, NULL);
+    expect_error(tape, "a leaf of shape [2] is given NULL for its data");
+    ts_borrow(tape, TS_SHAPE(2), NULL);
+    expect_error(tape, "a leaf of shape [2] is given NULL for its data");
+    ts_borrow(tape, TS_SHAPE(2, 0), NULL); /* which has none */
+    ck_assert_ptr_null(ts_tape_error(tape));
+    ts_concat(tape, 2, NULL, 0);
+    expect_error(tape, "concat: the list of inputs is NULL");
+    ts_gather_rows(tape, ts_variable(tape, TS_SHAPE(2, 2), NULL), NULL, 2);
+    expect_error(tape, "gather_rows: the list of rows is NULL");
+    ts_simplex_apply(tape, ts_variable(tape, TS_SHAPE(2, 2), NULL), 0, NULL);
+    expect_error(tape, "simplex_map: the spec is NULL");
+    ts_tensor *z = ts_variable(tape, TS_SHAPE(2, 2), NULL);
+    ts_attention(tape, z, z, z, NULL, NULL);
+    char message[100];
+    snprintf(message, sizeof message, "attention: its attributes, %zu bytes, are NULL", sizeof(ts_attention_spec));
+    expect_error(tape, message);
+    ts_tape *infer = ts_tape_create(TS_INFER);
+    ts_scope_end(infer, ts_scope_begin(infer), NULL);
+    expect_error(infer, "the end of a scope: the tensor is NULL");
+    ck_assert_int_eq(ts_backward(infer, ts_variable(infer, TS_SCALAR, one)), TS_ERROR_USAGE);
+    expect_error(infer, "backward: the tape only infers (TS_INFER), it keeps no graph");
+    ts_tape_free(infer);
+}
+END_TEST
+
+static ts_status same_shape(const ts_node *node, ts_shape *out) {
+    *out = node->in[0]->shape;
+    return TS_OK;
+}
+
+static void copy(const ts_node *node) {
+    memcpy(node->out->data, node->in[0]->data, (size_t)ts_size(&node->out->shape) * sizeof(ts_real));
+}
+
+START_TEST(a_descriptor_that_lacks_something) {
+    const ts_op whole = {.name = "copy", .min_in = 1, .max_in = 1, .shape = same_shape, .forward = copy};
+    ts_op op = whole;
+    ts_tensor *x = ts_variable(tape, TS_SCALAR, (ts_real[]){3}), *c = ts_constant(tape, TS_SCALAR, (ts_real[]){5});
+    ts_tensor *y = ts_apply(tape, &op, NULL, 1, &x);
+    ck_assert(y->data[0] == 3 && ts_apply(tape, &op, NULL, 1, &c)->data[0] == 5); /* without gradients it is whole */
+    ck_assert_int_eq(ts_backward(tape, y), TS_ERROR_USAGE);
+    expect_error(tape, "copy: a gradient is asked of it, and it has no backward function");
+    ts_apply(tape, NULL, NULL, 0, NULL);
+    expect_error(tape, "ts_apply: the op is NULL");
+    op.name = NULL, x = ts_variable(tape, TS_SCALAR, NULL);
+    ts_apply(tape, &op, NULL, 1, &x);
+    expect_error(tape, "ts_apply: the op's descriptor has no name");
+    op = whole, op.shape = NULL, x = ts_variable(tape, TS_SCALAR, NULL);
+    ts_apply(tape, &op, NULL, 1, &x);
+    expect_error(tape, "copy: the op's descriptor has no shape function");
+    op = whole, op.forward = NULL, x = ts_variable(tape, TS_SCALAR, NULL);
+    ts_apply(tape, &op, NULL, 1, &x);
+    expect_error(tape, "copy: the op's descriptor has no forward function");
+    op = whole, op.attr_size = 4, x = ts_variable(tape, TS_SCALAR, NULL);
+    ts_apply(tape, &op, NULL, 1, &x);
+    expect_error(tape, "copy: its attributes, 4 bytes, are NULL");
+    op = whole, op.max_in = 50;
+    ts_tensor *many[50];
+    for (int i = 0; i < 50; i++) many[i] = ts_variable(tape, TS_SCALAR, NULL);
+    ts_apply(tape, &op, NULL, 33, many);
+    expect_error(tape, "copy: 33 inputs given, 1 to 32 taken");
+}
+END_TEST
+
+/* ---- whose a tensor is --------------------------------------------------------------------------------------- */
+
+START_TEST(tensors_of_two_tapes) {
+    ts_tape *other = ts_tape_create(TS_RECORD);
+    ts_tensor *x = ts_variable(tape, TS_SCALAR, (ts_real[]){3}), *y = ts_variable(other, TS_SCALAR, (ts_real[]){2});
+    ts_mul(tape, x, y);
+    expect_error(tape, "mul: input 1 belongs to another tape, or to one that was freed");
+    ck_assert_int_eq(ts_backward(tape, y), TS_ERROR_USAGE);
+    expect_error(tape, "backward: the tensor belongs to another tape, or to one that was freed");
+    ck_assert_ptr_null(ts_tape_error(other));
+    ck_assert_int_eq(ts_backward(other, ts_mul(other, y, y)), TS_OK);
+    ck_assert(y->grad[0] == 4);
+    ts_tape_free(other);
+}
+END_TEST
+
+/* The commonest: made before the loop, used in it. Its memory must not have become one of the new ones. */
+START_TEST(tensors_from_before_a_reset) {
+    static const char message[] = "mul: input 1 was made before the tape was reset; a reset forgets all tensors";
+    for (int made = 0; made < 700; made += made < 10 ? 1 : 300) {
+        ts_tensor *old[1000];
+        for (int i = 0; i <= made; i++) old[i] = ts_variable(tape, TS_SHAPE(2), (ts_real[]){1, 2});
+        ts_tape_reset(tape);
+        ts_tensor *x = ts_variable(tape, TS_SHAPE(2), (ts_real[]){1, 2});
+        for (int i = 0; i < made; i++) ck_assert_ptr_ne(ts_variable(tape, TS_SHAPE(2), NULL), old[i]);
+        ts_tensor *y = ts_mul(tape, x, x);
+        ck_assert(y->data[1] == 4);
+        ck_assert(isnan((double)ts_mul(tape, x, old[made])->data[0]));
+        expect_error(tape, message);
+        ck_assert_int_eq(ts_backward_from(tape, y, (ts_real[]){1, 1}), TS_ERROR_USAGE);
+        expect_error(tape, "backward: the tensor was made before the tape was reset; a reset forgets all tensors");
+    }
+    ts_tensor *failed = ts_variable(tape, TS_SHAPE(-1), NULL);
+    ts_tape_reset(tape);
+    ts_mul(tape, ts_variable(tape, TS_SCALAR, NULL), failed);
+    expect_error(tape, message);
+}
+END_TEST
+
+START_TEST(a_scope_from_before_a_reset) {
+    ts_tape *infer = ts_tape_create(TS_INFER);
+    const ts_scope scope = ts_scope_begin(infer);
+    ts_tape_reset(infer);
+    ts_scope_end(infer, scope, ts_constant(infer, TS_SCALAR, NULL));
+    expect_error(infer, "a scope ends that was begun before the tape was reset, or on another");
+    ts_tape_free(infer);
 }
 END_TEST
 
@@ -108,7 +236,7 @@ START_TEST(inference_keeps_no_graph_and_scopes_release) {
     ts_tensor *x = ts_variable(infer, TS_SHAPE(1000, 100), NULL);
     ck_assert(!x->wants_grad);
     for (int i = 0; i < 50; i++) {
-        const ts_arena_mark scope = ts_scope_begin(infer);
+        const ts_scope scope = ts_scope_begin(infer);
         ts_tensor *y = ts_exp(infer, ts_scale(infer, x, 0.5));
         y = ts_add(infer, y, y);
         x = ts_scope_end(infer, scope, y);
@@ -126,7 +254,7 @@ END_TEST
 START_TEST(a_scope_keeps_small_and_older_tensors) {
     ts_tape *infer = ts_tape_create(TS_INFER);
     ts_tensor *old = ts_constant(infer, TS_SHAPE(3), (ts_real[]){1, 2, 3});
-    ts_arena_mark scope = ts_scope_begin(infer);
+    ts_scope scope = ts_scope_begin(infer);
     ts_tensor *waste = ts_constant(infer, TS_SHAPE(1000), NULL);
     ts_tensor *kept = ts_scope_end(infer, scope, ts_add(infer, old, old));
     (void)waste;
@@ -140,7 +268,7 @@ START_TEST(a_scope_keeps_small_and_older_tensors) {
 END_TEST
 
 START_TEST(arena_alignment_and_bounds) {
-    ts_arena *arena = ts_arena_create();
+    ts_arena *arena = ts_arena_create(1 << 18);
     for (size_t bytes = 0; bytes < 200000; bytes = bytes * 2 + 1) {
         char *piece = ts_arena_take(arena, bytes);
         ck_assert_uint_eq((uintptr_t)piece % 64, 0);
@@ -187,6 +315,11 @@ int main(void) {
     tcase_add_test(tests, parameters_live_outside);
     tcase_add_test(tests, the_first_failure_is_kept);
     tcase_add_test(tests, misuse_is_refused);
+    tcase_add_test(tests, null_is_refused_everywhere);
+    tcase_add_test(tests, a_descriptor_that_lacks_something);
+    tcase_add_test(tests, tensors_of_two_tapes);
+    tcase_add_test(tests, tensors_from_before_a_reset);
+    tcase_add_test(tests, a_scope_from_before_a_reset);
     tcase_add_test(tests, a_repeated_step_reuses_its_memory);
     tcase_add_test(tests, inference_keeps_no_graph_and_scopes_release);
     tcase_add_test(tests, a_scope_keeps_small_and_older_tensors);

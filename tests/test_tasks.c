@@ -384,6 +384,8 @@ START_TEST(any_number_of_threads_gives_the_same_bytes) {
         for (int i = 0; i < 3; i++) free(points[i]);
     }
     omp_set_num_threads(before);
+#else
+    skip_test("no OpenMP");
 #endif
 }
 END_TEST

@@ -1,5 +1,6 @@
 /* Training: the trainer against one tape that holds all tasks, the same bits however a training is cut into threads and
  * runs, and options that are refused. */
+#include <float.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -244,8 +245,9 @@ START_TEST(a_gradient_that_is_not_finite_is_skipped) {
 }
 END_TEST
 
-/* Parameters as large as floats go. */
+/* Parameters as large as floats go, and beyond. */
 START_TEST(a_rate_that_is_far_too_large) {
+    const double most = sqrt((double)FLT_MAX);
     ts_train_options o = small();
     int diverged = 0;
     o.optimiser = ts_optimiser_defaults(TS_SGD);
@@ -256,24 +258,68 @@ START_TEST(a_rate_that_is_far_too_large) {
         ts_trainer *t = make(&o);
         for (int s = 0; s < 4 && error.status == TS_OK; s++) ts_trainer_step(t, &(ts_train_step){0}, &error);
         const ts_real *values = ts_params_values(t->model.params), *moment = t->optimiser->moment[0];
-        bool finite = true;
-        for (int64_t i = 0; i < ts_params_size(t->model.params); i++)
-            finite = finite && isfinite(values[i]) && isfinite(moment[i]);
-        ck_assert_int_eq(error.status, finite ? TS_OK : TS_ERROR_VALUE);
-        ck_assert(finite || strstr(error.text, "training diverged in step ") == error.text);
+        bool usable = true;
+        for (int64_t i = 0; i < ts_params_size(t->model.params); i++) {
+            usable = usable && fabs((double)values[i]) <= most;
+            ck_assert(isfinite(moment[i]));
+        }
+        ck_assert_int_eq(error.status, usable ? TS_OK : TS_ERROR_VALUE);
+        ck_assert(usable || strstr(error.text, "training diverged in step ") == error.text);
         error.status = TS_OK;
         ck_assert_int_eq(ts_trainer_test(t, &result, &error), TS_OK);
         ts_trainer_observe(t, &result);
         ts_trainer_free(t);
-        diverged += !finite;
+        diverged += !usable;
     }
     ck_assert_int_gt(diverged, 0);
+}
+END_TEST
+
+/* A gradient whose square no moment holds: skipped and counted, until it is said that nothing moves any more. */
+START_TEST(a_gradient_that_is_too_large_is_skipped) {
+    ts_train_options o = small();
+    o.steps = 100;
+    ts_trainer *t = make(&o);
+    ts_real *second = t->optimiser->moment[1];
+    ck_assert(!step(t).skipped);
+    ts_train_test result = test(t);
+    ts_error error = {.status = TS_OK};
+    ck_assert_int_eq(ts_trainer_check(t, &result, &error), TS_OK);
+    ts_trainer_observe(t, &result);
+    const ts_real kept = second[0];
+    second[0] = INFINITY; /* whatever comes, this stays */
+    for (int s = 0; s < 10; s++) {
+        ck_assert_int_eq(ts_trainer_check(t, &result, &error), TS_OK);
+        const ts_train_step report = step(t);
+        ck_assert(report.skipped && isfinite(report.norm));
+    }
+    ck_assert_int_eq(ts_trainer_check(t, &result, &error), TS_ERROR_VALUE);
+    ck_assert_str_eq(error.text,
+                     "training diverged: 10 of 11 steps changed nothing, their gradients not being finite or "
+                     "too large (a smaller learning rate?)");
+    second[0] = kept;
+    ck_assert(!step(t).skipped);
+    error.status = TS_OK;
+    ck_assert_int_eq(ts_trainer_check(t, &result, &error), TS_OK);
+    t->options.steps = t->step; /* the end, most steps having been skipped */
+    ck_assert_int_eq(ts_trainer_check(t, &result, &error), TS_ERROR_VALUE);
+    t->skipped = 0;
+    error.status = TS_OK;
+    ck_assert_int_eq(ts_trainer_check(t, &result, &error), TS_OK);
+    t->best = INFINITY;
+    result.relative = NAN;
+    ck_assert_int_eq(ts_trainer_check(t, &result, &error), TS_ERROR_VALUE);
+    ck_assert_ptr_nonnull(strstr(error.text, "no validation loss was finite"));
+    ts_trainer_free(t);
 }
 END_TEST
 
 /* ---- the same bits ----------------------------------------------------------------------------------------------- */
 
 START_TEST(threads_change_nothing) {
+#ifndef _OPENMP
+    skip_part("no OpenMP, one thread only");
+#endif
     static const int threads[] = {1, 2, 8};
     static const char *const name[] = {"t1.safetensors", "t2.safetensors", "t8.safetensors"};
     for (int k = 0; k < KINDS; k++) {
@@ -548,6 +594,7 @@ int main(void) {
     tcase_add_test(tests, steps_that_are_trained_through);
     tcase_add_test(tests, a_gradient_that_is_not_finite_is_skipped);
     tcase_add_test(tests, a_rate_that_is_far_too_large);
+    tcase_add_test(tests, a_gradient_that_is_too_large_is_skipped);
     tcase_add_test(tests, threads_change_nothing);
     tcase_add_test(tests, an_observer_sees_all_tasks_and_changes_nothing);
     tcase_add_test(tests, a_step_that_failed_leaves_no_trace);

@@ -43,12 +43,13 @@ static ts_tensor *sum_of_tasks(ts_tape *tape, ts_tensor *x) {
  * has the value and the gradient of the formula. Its terms are not negative, so rounding leaves L above the sum of the
  * m_i; and the nearest centre scores 0 whatever tau is, so a row never consists of -inf. */
 ts_tensor *ts_clustering_loss(ts_tape *tape, ts_tensor *points, ts_tensor *centers, const ts_loss_spec *spec) {
+    if (spec == NULL) return ts_fail(tape, TS_ERROR_USAGE, "clustering loss: the spec is NULL");
     const char *name = ts_loss_name(spec->kind);
     if (name == NULL) return ts_fail(tape, TS_ERROR_VALUE, "clustering loss: there is no kind %d", (int)spec->kind);
     if (!(spec->tau > 0 && isfinite(spec->tau)))
         return ts_fail(tape, TS_ERROR_VALUE, "clustering loss %s: tau is %g; it must be above 0 and finite", name,
                        spec->tau);
-    const ts_arena_mark scope = ts_scope_begin(tape);
+    const ts_scope scope = ts_scope_begin(tape);
     const ts_simplex_spec map = {.map = KINDS[spec->kind].map};
     ts_tensor *distances = ts_squared_distances(tape, points, centers);
     ts_tensor *nearest = ts_min(tape, distances, -1, true);

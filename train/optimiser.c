@@ -1,5 +1,6 @@
 #include "optimiser.h"
 
+#include <float.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -78,6 +79,10 @@ ts_optimiser *ts_optimiser_create(const ts_optimiser_spec *spec, int64_t size, c
 }
 
 ts_optimiser *ts_optimiser_create_for(const ts_optimiser_spec *spec, ts_params *params, ts_error *error) {
+    if (ts_params_values(params) == NULL) {
+        ts_error_set(error, TS_ERROR_USAGE, "optimiser: the parameters are not allocated yet (ts_params_allocate)");
+        return NULL;
+    }
     bool *frozen = calloc((size_t)ts_params_size(params) + 1, sizeof *frozen), *at = frozen;
     if (frozen == NULL) {
         ts_error_set(error, TS_ERROR_MEMORY, "optimiser: out of memory");
@@ -103,6 +108,18 @@ static bool is_frozen(const ts_optimiser *o, int64_t i) {
     return o->frozen != NULL && o->frozen[i];
 }
 
+/* The largest number that is stored as one. */
+static const double MOST = sizeof(ts_real) == sizeof(float) ? FLT_MAX : DBL_MAX;
+
+static bool sgd_fits(const ts_optimiser *o, const ts_real *grads) {
+    const double momentum = o->spec.momentum;
+    bool fits = true;
+#pragma omp parallel for reduction(&& : fits) if (ts_pays(o->size))
+    for (int64_t i = 0; i < o->size; i++)
+        fits = (is_frozen(o, i) || fabs(momentum * (double)o->moment[0][i] + (double)grads[i]) <= MOST) && fits;
+    return fits;
+}
+
 static void sgd_step(const ts_optimiser *o, double rate, ts_real *values, const ts_real *grads) {
     const double momentum = o->spec.momentum;
 #pragma omp parallel for if (ts_pays(o->size))
@@ -117,12 +134,19 @@ static void sgd_step(const ts_optimiser *o, double rate, ts_real *values, const 
 /* A step of Adam: what is the same for all parameters. */
 typedef struct adam {
     double beta1, beta2, correct1, correct2, epsilon, decay, rate;
+    double most; /* of the second moment, so that it is stored as a number and, corrected, is one */
 } adam;
 
+static inline double adam_first(const adam *a, double g, ts_real first) {
+    return a->beta1 * (double)first + (1 - a->beta1) * g;
+}
+
+static inline double adam_second(const adam *a, double g, ts_real second) {
+    return a->beta2 * (double)second + (1 - a->beta2) * g * g;
+}
+
 static inline void adam_one(const adam *a, double g, ts_real *first, ts_real *second, ts_real *value) {
-    const double x = (double)*value;
-    const double m = a->beta1 * (double)*first + (1 - a->beta1) * g;
-    const double v = a->beta2 * (double)*second + (1 - a->beta2) * g * g;
+    const double x = (double)*value, m = adam_first(a, g, *first), v = adam_second(a, g, *second);
     const double direction = m / a->correct1 / (sqrt(v / a->correct2) + a->epsilon);
     *first = (ts_real)m;
     *second = (ts_real)v;
@@ -141,29 +165,61 @@ TS_CLONES static void adam_run(const ts_optimiser *o, const adam *a, int64_t fro
     for (int64_t i = from; i < to; i++) adam_one(a, (double)grads[i], &first[i], &second[i], &values[i]);
 }
 
-static void adam_step(const ts_optimiser *o, double rate, ts_real *values, const ts_real *grads) {
-    enum { RUN = 4096 };
-    const double t = (double)o->steps;
-    const adam a = {.beta1 = o->spec.beta1,
-                    .beta2 = o->spec.beta2,
-                    .correct1 = 1 - pow(o->spec.beta1, t),
-                    .correct2 = 1 - pow(o->spec.beta2, t),
-                    .epsilon = o->spec.epsilon,
-                    .decay = o->spec.decay,
-                    .rate = rate};
-#pragma omp parallel for if (ts_pays(4 * o->size))
+static inline int adam_overflows(const adam *a, double g, ts_real first, ts_real second) {
+    const int fits1 = fabs(adam_first(a, g, first)) <= MOST, fits2 = adam_second(a, g, second) <= a->most;
+    return 1 - (fits1 & fits2);
+}
+
+/* Would all moments be numbers? Infinite ones would hold their parameters where they are from then on, without a word.
+ */
+TS_CLONES static bool adam_run_fits(const ts_optimiser *o, const adam *a, int64_t from, int64_t to,
+                                    const ts_real *grads) {
+    const ts_real *first = o->moment[0], *second = o->moment[1];
+    int overflow = 0;
+#pragma omp simd reduction(| : overflow)
+    for (int64_t i = from; i < to; i++) overflow |= adam_overflows(a, (double)grads[i], first[i], second[i]);
+    if (overflow == 0 || o->frozen == NULL) return overflow == 0;
+    for (int64_t i = from; i < to; i++)
+        if (!o->frozen[i] && adam_overflows(a, (double)grads[i], first[i], second[i])) return false;
+    return true;
+}
+
+enum { RUN = 4096 }; /* elements of a step that one thread takes at a time */
+
+static int64_t run_end(const ts_optimiser *o, int64_t from) {
+    return from + RUN < o->size ? from + RUN : o->size;
+}
+
+static bool adam_fits(const ts_optimiser *o, const adam *a, const ts_real *grads) {
+    bool fits = true;
+#pragma omp parallel for reduction(&& : fits) if (ts_pays(4 * o->size))
     for (int64_t from = 0; from < o->size; from += RUN)
-        adam_run(o, &a, from, from + RUN < o->size ? from + RUN : o->size, values, grads);
+        fits = adam_run_fits(o, a, from, run_end(o, from), grads) && fits;
+    return fits;
+}
+
+static void adam_step(const ts_optimiser *o, const adam *a, ts_real *values, const ts_real *grads) {
+#pragma omp parallel for if (ts_pays(4 * o->size))
+    for (int64_t from = 0; from < o->size; from += RUN) adam_run(o, a, from, run_end(o, from), values, grads);
 }
 
 ts_status ts_optimiser_step(ts_optimiser *o, double rate, int64_t size, ts_real *values, const ts_real *grads) {
-    if (size != o->size) return TS_ERROR_USAGE;
+    if (size != o->size || values == NULL || grads == NULL) return TS_ERROR_USAGE;
     if (!(rate >= 0 && isfinite(rate))) return TS_ERROR_VALUE;
+    const double t = (double)(o->steps + 1);
+    const double correct2 = 1 - pow(o->spec.beta2, t);
+    const adam a = {.beta1 = o->spec.beta1,
+                    .beta2 = o->spec.beta2,
+                    .correct1 = 1 - pow(o->spec.beta1, t),
+                    .correct2 = correct2,
+                    .epsilon = o->spec.epsilon,
+                    .decay = o->spec.decay,
+                    .rate = rate,
+                    .most = fmin(MOST, DBL_MAX * correct2)};
+    const bool is_sgd = o->spec.kind == TS_SGD;
+    if (!(is_sgd ? sgd_fits(o, grads) : adam_fits(o, &a, grads))) return TS_ERROR_VALUE;
     o->steps++;
-    if (o->spec.kind == TS_SGD)
-        sgd_step(o, rate, values, grads);
-    else
-        adam_step(o, rate, values, grads);
+    is_sgd ? sgd_step(o, rate, values, grads) : adam_step(o, &a, values, grads);
     return TS_OK;
 }
 
@@ -181,8 +237,20 @@ static double length(int64_t size, const ts_real *x) {
     return sqrt(sum);
 }
 
+/* The same where a square was beyond double: of the elements by the largest. */
+static double length_scaled(int64_t size, const ts_real *x) {
+    double largest = 0, sum = 0;
+    for (int64_t i = 0; i < size; i++) {
+        if (!isfinite(x[i])) return INFINITY;
+        largest = fmax(largest, fabs((double)x[i]));
+    }
+    for (int64_t i = 0; i < size; i++) sum += (double)x[i] / largest * ((double)x[i] / largest);
+    return largest * sqrt(sum);
+}
+
 double ts_clip_gradients(double limit, int64_t size, ts_real *grads) {
-    const double norm = length(size, grads);
+    double norm = length(size, grads);
+    if (isinf(norm)) norm = length_scaled(size, grads);
     if (!isfinite(norm) || !(norm > limit)) return norm;
 #pragma omp parallel for if (ts_pays(size))
     for (int64_t i = 0; i < size; i++) grads[i] = (ts_real)((double)grads[i] / norm * limit);

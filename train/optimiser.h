@@ -52,17 +52,19 @@ ts_optimiser_spec ts_optimiser_defaults(ts_optimiser_kind kind);
  * NULL with *error set when a field that its kind reads is wrong, decay is asked of another kind than adamw, or memory
  * is short. */
 ts_optimiser *ts_optimiser_create(const ts_optimiser_spec *spec, int64_t size, const bool *frozen, ts_error *error);
-/* For the numbers of ts_params_values, those of fixed parameters frozen; after ts_params_allocate. */
+/* For the numbers of ts_params_values, those of fixed parameters frozen; refused before ts_params_allocate. */
 ts_optimiser *ts_optimiser_create_for(const ts_optimiser_spec *spec, ts_params *params, ts_error *error);
 void ts_optimiser_free(ts_optimiser *optimiser); /* NULL is fine */
 
-/* One step. Takes no memory. TS_ERROR_USAGE when size is not the optimiser's, TS_ERROR_VALUE when the rate is negative
- * or not finite; then nothing changes. Gradients must be finite (ts_clip_gradients says). */
+/* One step. Takes no memory. TS_ERROR_USAGE when size is not the optimiser's or an array is NULL; TS_ERROR_VALUE when
+ * the rate is negative or not finite, and when a moment would not be finite: a gradient is not, or it is too large for
+ * ts_real (adam: beyond some 1e20 in float, where its square overflows). Then nothing changes, and the caller should
+ * say that the step was skipped. */
 ts_status ts_optimiser_step(ts_optimiser *optimiser, double rate, int64_t size, ts_real *values, const ts_real *grads);
 
 /* Clipping by global norm [Pascanu et al. 2013]: when ||g|| is above limit > 0, g *= limit / ||g||. Returns ||g|| from
- * before, its squares added in double, in order; limit = INFINITY only measures. When that is not finite the gradients
- * are left alone: the caller should skip the step. */
+ * before, its squares added in double, in order; limit = INFINITY only measures. When that is not finite (an element is
+ * not, or it is beyond double) the gradients are left alone: the caller should skip the step. */
 double ts_clip_gradients(double limit, int64_t size, ts_real *grads);
 
 #endif

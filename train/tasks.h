@@ -7,8 +7,9 @@
  *     scale of component c         s_c = scale * (1, ..., 1), or when anisotropic scale * U(0,1)^d
  *     weight of component c        1/k, or when unequal U(0,1), divided by their sum
  *     component of row i           c_i, drawn by weight
- *     row i, before scaling        l_c + s_c * z, or exp(l_c + s_c * z) when lognormal; z ~ the family, in each
- * dimension row i                        scaled so that every dimension of the sample runs from 0 to 1
+ *     row i, before scaling        l_c + s_c * z, or exp(l_c + s_c * z) when lognormal;
+ *                                  z ~ the family, drawn anew in each dimension
+ *     row i                        scaled so that every dimension of the sample runs from 0 to 1
  *
  * Some components may own no row. A dimension in which all rows are equal (n = 1, say) becomes 0. The initial centres
  * are the first k rows: the rows are independent draws, so any k of them are as random as any other.

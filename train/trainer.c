@@ -1,5 +1,6 @@
 #include "trainer.h"
 
+#include <float.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -269,7 +270,7 @@ static ts_status train_batch(ts_trainer *t, int64_t unroll, ts_error *error) {
     if (!enough_workers(t)) return ts_error_set(error, TS_ERROR_MEMORY, "out of memory for training");
     if (t->work->spoilt) memset(t->work->slots, 0, (size_t)(batch * ts_params_size(t->model.params)) * sizeof(ts_real));
     t->work->spoilt = true;
-#pragma omp parallel for schedule(dynamic, 1) if (batch >= ts_max_threads())
+#pragma omp parallel for schedule(dynamic, 1) if (ts_shares(batch) && batch >= ts_max_threads())
     for (int64_t task = 0; task < batch; task++) {
         ts_error mine = {.status = TS_OK};
         if (train_task(t, &t->work->workers[ts_thread()], task, unroll, &mine) == TS_OK) continue;
@@ -280,22 +281,35 @@ static ts_status train_batch(ts_trainer *t, int64_t unroll, ts_error *error) {
     return failure.status;
 }
 
-static bool all_finite(int64_t count, const ts_real *numbers) {
+/* The greatest magnitude; INFINITY when a number is not finite. */
+static double largest(int64_t count, const ts_real *numbers) {
+    ts_real most = 0;
     bool finite = true;
-    for (int64_t i = 0; i < count; i++) finite = isfinite(numbers[i]) && finite;
-    return finite;
+    for (int64_t i = 0; i < count; i++) {
+        const ts_real size = numbers[i] < 0 ? -numbers[i] : numbers[i];
+        most = size > most ? size : most;
+        finite = isfinite(numbers[i]) && finite;
+    }
+    return finite ? (double)most : INFINITY;
 }
 
-static ts_status update(ts_trainer *t, double rate, const ts_real *gradient, ts_error *error) {
+/* A step, unless the optimiser cannot take the gradient. */
+static ts_status update(ts_trainer *t, ts_train_step *report, const ts_real *gradient, ts_error *error) {
     const int64_t parameters = ts_params_size(t->model.params);
     ts_real *values = ts_params_values(t->model.params);
-    const ts_status status = ts_optimiser_step(t->optimiser, rate, parameters, values, gradient);
-    if (status != TS_OK) return ts_error_set(error, status, "the optimiser refused learning rate %g", rate);
-    bool finite = all_finite(parameters, values);
-    for (int m = 0; m < t->optimiser->moments; m++) finite = finite && all_finite(parameters, t->optimiser->moment[m]);
-    if (finite) return TS_OK;
-    return ts_error_set(error, TS_ERROR_VALUE, "training diverged in step %lld: the parameters are no numbers any more",
-                        (long long)t->step);
+    report->skipped =
+        !isfinite(report->norm) || ts_optimiser_step(t->optimiser, report->rate, parameters, values, gradient) != TS_OK;
+    if (report->skipped) return TS_OK;
+    const double most = largest(parameters, values);
+    if (!isfinite(most))
+        return ts_error_set(error, TS_ERROR_VALUE,
+                            "training diverged in step %lld: the parameters are no numbers any more",
+                            (long long)t->step);
+    if (most > sqrt((double)(sizeof(ts_real) == sizeof(float) ? FLT_MAX : DBL_MAX)))
+        return ts_error_set(error, TS_ERROR_VALUE,
+                            "training diverged in step %lld: a parameter grew to %.3g, too large to be squared",
+                            (long long)t->step, most);
+    return TS_OK;
 }
 
 ts_status ts_trainer_step(ts_trainer *t, ts_train_step *report, ts_error *error) {
@@ -309,12 +323,12 @@ ts_status ts_trainer_step(ts_trainer *t, ts_train_step *report, ts_error *error)
     add_slots(gradient, o->batch, parameters);
     for (int64_t i = 0; i < parameters; i++) gradient[i] /= (ts_real)o->batch;
     report->norm = ts_clip_gradients(o->clip > 0 ? o->clip : INFINITY, parameters, gradient);
-    report->skipped = !isfinite(report->norm);
     t->step++;
     t->loss_sum += report->loss;
     t->loss_count++;
+    if (update(t, report, gradient, error) != TS_OK) return error->status;
     t->skipped += report->skipped;
-    if (!report->skipped && update(t, report->rate, gradient, error) != TS_OK) return error->status;
+    t->stuck = report->skipped ? t->stuck + 1 : 0;
     memset(gradient, 0, (size_t)parameters * sizeof *gradient);
     t->work->spoilt = false;
     return TS_OK;
@@ -359,6 +373,21 @@ ts_status ts_trainer_test(ts_trainer *t, ts_train_test *result, ts_error *error)
         /* tasks that Lloyd solves without any cost tell nothing about a ratio */
         result->relative += (isinf(lloyd) ? 1 : exp(learned - lloyd)) / (double)tasks;
     }
+    return TS_OK;
+}
+
+ts_status ts_trainer_check(const ts_trainer *t, const ts_train_test *result, ts_error *error) {
+    enum { PATIENCE = 10 };
+    const bool over = t->step >= t->options.steps, stands = t->stuck >= PATIENCE && t->stuck >= t->loss_count;
+    if (stands || (over && 2 * t->skipped > t->step))
+        return ts_error_set(
+            error, TS_ERROR_VALUE,
+            "training diverged: %lld of %lld steps changed nothing, their gradients not being finite or "
+            "too large (a smaller learning rate?)",
+            (long long)t->skipped, (long long)t->step);
+    if (over && !isfinite(t->best) && !isfinite(result->relative))
+        return ts_error_set(error, TS_ERROR_VALUE,
+                            "training diverged: no validation loss was finite (a smaller learning rate?)");
     return TS_OK;
 }
 

@@ -63,7 +63,8 @@ typedef struct ts_trainer {
     ts_optimiser *optimiser;
     ts_schedule schedule;
     int64_t step;       /* steps done */
-    int64_t skipped;    /* of them without an update, the gradient not being finite */
+    int64_t skipped;    /* of them without an update: the gradient was not finite, or too large for the optimiser */
+    int64_t stuck;      /* the last ones in a row that were; not part of a checkpoint */
     double loss_sum;    /* of the steps since the last observation, */
     int64_t loss_count; /* and how many they are */
     double best;        /* the least relative validation loss; INFINITY at first */
@@ -79,11 +80,11 @@ typedef struct ts_train_step {
     double norm; /* of the gradient, before clipping */
     double rate; /* learning rate */
     int64_t unroll;
-    bool skipped; /* the gradient was not finite */
+    bool skipped; /* the gradient was not finite, or too large for the optimiser (ts_optimiser_step) */
 } ts_train_step;
 
-/* TS_ERROR_VALUE when parameters or moments are not finite after it: the training diverged, and the trainer is of no
- * more use. */
+/* TS_ERROR_VALUE when a parameter is not finite after it, or so large that its square is not: the training diverged,
+ * and the trainer is of no more use. */
 ts_status ts_trainer_step(ts_trainer *trainer, ts_train_step *report, ts_error *error);
 
 typedef struct ts_train_test {
@@ -93,6 +94,11 @@ typedef struct ts_train_test {
 
 /* Changes nothing in the trainer but its cache of Lloyd's objectives. */
 ts_status ts_trainer_test(ts_trainer *trainer, ts_train_test *result, ts_error *error);
+
+/* To be asked between test and observe: TS_ERROR_VALUE when training has come to nothing. That is when no step since
+ * the last observation, and none of ten, could be taken; or, after the last of options.steps, when most could not, or
+ * no validation loss was finite. */
+ts_status ts_trainer_check(const ts_trainer *trainer, const ts_train_test *result, ts_error *error);
 
 /* Tells the schedule, begins loss_sum anew, and remembers the best; whether this is it. */
 bool ts_trainer_observe(ts_trainer *trainer, const ts_train_test *result);

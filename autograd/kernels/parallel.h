@@ -10,8 +10,13 @@
 
 #ifdef _OPENMP
 #include <omp.h>
+/* In a child that was forked from a process with threads: fork copies only the one that calls it, and GCC's OpenMP waits
+ * for the others for ever. There all work is done by one thread, so that no parallel region may be entered without
+ * asking ts_max_threads or ts_pays. A child whose parent had not yet begun threads has its own, as many as it likes. */
+extern bool ts_threads_are_lost;
+
 static inline int ts_max_threads(void) {
-    return omp_get_max_threads();
+    return ts_threads_are_lost ? 1 : omp_get_max_threads();
 }
 static inline int ts_thread(void) {
     return omp_get_thread_num();
@@ -40,6 +45,11 @@ extern int64_t ts_parallel_cutoff;
  */
 static inline bool ts_pays(int64_t steps) {
     return steps > ts_parallel_cutoff && !ts_in_parallel() && ts_max_threads() > 1;
+}
+
+/* Are there threads to share out so many items among, each of them worth one? */
+static inline bool ts_shares(int64_t items) {
+    return items > 1 && ts_max_threads() > 1;
 }
 
 /* Multiplications and additions that kernels of products do in a step. */

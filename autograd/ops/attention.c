@@ -188,7 +188,7 @@ static void backward_exact(const ts_node *node) {
     const ts_attention_rows a = rows_of(node);
     for (int i = 0; i < 3; i++)
         if (node->fresh >> i & 1u) memset(node->in[i]->grad, 0, (size_t)ts_size(&node->in[i]->shape) * sizeof(ts_real));
-#pragma omp parallel for schedule(dynamic) if (a.batches > 1)
+#pragma omp parallel for schedule(dynamic) if (ts_shares(a.batches))
     for (int64_t batch = 0; batch < a.batches; batch++) {
         const ts_attention_workspace w = ts_attention_workspace_of(&a, node->scratch);
         backward_batch(node, &a, &w, batch);

@@ -66,7 +66,7 @@ static void backward_batch(const ts_node *node, const ts_attention_rows *a, cons
 static void backward(const ts_node *node) {
     const ts_attention_rows a = ts_attention_rows_of(node, MASK, 0);
     if (a.spec->simplex.map->backward == NULL) return;
-#pragma omp parallel for schedule(dynamic) if (a.batches > 1)
+#pragma omp parallel for schedule(dynamic) if (ts_shares(a.batches))
     for (int64_t batch = 0; batch < a.batches; batch++) {
         const ts_attention_workspace w = ts_attention_workspace_of(&a, node->scratch);
         backward_batch(node, &a, &w, batch);

@@ -81,6 +81,7 @@ const ts_op ts_op_gather_rows = {.name = "gather_rows",
 
 ts_tensor *ts_gather_rows(ts_tape *tape, ts_tensor *x, const int64_t *index, int64_t count) {
     gather_attr attr = {NULL, count};
+    if (index == NULL && count > 0) return ts_fail(tape, TS_ERROR_USAGE, "gather_rows: the list of rows is NULL");
     if (count > 0 && count <= INT64_MAX / (int64_t)sizeof *index) {
         const size_t bytes = (size_t)count * sizeof *index;
         int64_t *copy = ts_tape_take(tape, bytes);

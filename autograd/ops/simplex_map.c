@@ -213,6 +213,7 @@ const ts_op ts_op_simplex_map = {.name = "simplex_map",
                                  .cases = cases};
 
 ts_tensor *ts_simplex_apply(ts_tape *tape, ts_tensor *x, int axis, const ts_simplex_spec *spec) {
+    if (spec == NULL) return ts_fail(tape, TS_ERROR_USAGE, "simplex_map: the spec is NULL");
     const attributes attr = {.spec = *spec, .axis = axis};
     return ts_apply(tape, &ts_op_simplex_map, &attr, 1, &x);
 }
