@@ -322,9 +322,9 @@ static bool fail_number(csv_reader *r, const ts_table_builder *b, int64_t column
     r->failed = true;
     return ts_io_fail(
         r->error, r->source->name, "row %" PRId64 ", column %" PRId64 ": %s%s%s", r->row, column + 1, reason,
-        is_text && b->options->columns == NULL ? "; choose the columns of numbers with --columns, or name "
-                                                 "one of classes with --labels-column"
-                                               : "",
+        is_text && b->options->columns == NULL && !b->fixed ? "; choose the columns of numbers with --columns, or name "
+                                                              "one of classes with --labels-column"
+                                                            : "",
         may_be_names ? "; if this row holds names, say --header yes" : "");
 }
 
@@ -421,7 +421,7 @@ static bool read_header(csv_reader *r, ts_table_builder *b, bool *is_header) {
     if (ok) {
         *is_header = mode == TS_HEADER_YES || (mode == TS_HEADER_AUTO &&
                                                (r->row_names || by_name || holds_names(r, b->columns, b->table->cols)));
-        r->guesses = mode == TS_HEADER_AUTO && !*is_header;
+        r->guesses = mode == TS_HEADER_AUTO && !*is_header && !b->fixed;
         if (*is_header) ok = ts_builder_set_names(b, names, r->error);
         if (*is_header) note_names(r, b->table);
     }

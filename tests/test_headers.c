@@ -352,7 +352,8 @@ START_TEST(features_that_do_not_match) {
         {"p,q,r,s,t,u,v,w\n1,2,3,4,5,6,7,8\n", "no column is named 'a', which is a feature of the data; the header has "
                                                "'p', 'q', 'r', 's', 't', 'u', ..." POSITION},
         {"a,NA\n1,2\n", "no column is named 'b', which is a feature of the data; the header has 'a', 'NA'" POSITION},
-        {"NA,2\n3,4\n", "row 1, column 1: missing value (NA)" YES},
+        {"NA,2\n3,4\n", "row 1, column 1: missing value (NA)"},
+        {"1,x\n3,4\n", "row 1, column 2: not a number ('x')"},
     };
     ts_table table;
     const char *message;
