@@ -275,8 +275,7 @@ static void choose_separator(csv_reader *r, bool prefer_tab) {
     r->row_names = best_fit.row_names;
 }
 
-/* The separator that a first line "sep=;" names, as spreadsheets write it; the line is then passed. 0: there is none.
- */
+/* The separator that a first line "sep=;" names, as spreadsheets write it, and passes the line; 0: there is none. */
 static char given_separator(csv_reader *r) {
     const char *line = (const char *)r->buffer + r->position;
     const char separator = r->end - r->position > 5 ? line[4] : '\0';
