@@ -124,6 +124,9 @@ static bool read_cell(csv_reader *r) {
     r->cells[r->n_cells++] = start;
     if (quoted) {
         if (!read_quoted(r)) return false;
+        const int c = peek(r);
+        if (r->separator == ' ' && c != ' ' && c != '\t' && !is_line_end(c))
+            return fail_record(r, "text after a closing quote");
     } else {
         if (!append_run(r, r->stops)) return false;
         while (r->text_size > start && (r->text[r->text_size - 1] == ' ' || r->text[r->text_size - 1] == '\t')) {
@@ -145,8 +148,7 @@ static void look_ahead(csv_reader *r, int64_t count) {
     r->at_end = more < BUFFER_SIZE - rest;
 }
 
-/* A line that begins with # is, before the first row of numbers; but #N/A is a spreadsheet's mark of a missing value.
- */
+/* A line that begins with # is one, before the first row of numbers; but #N/A is a mark of a missing value. */
 static bool is_comment(csv_reader *r) {
     enum { LONGEST_MARK = 12 };
     char cell[LONGEST_MARK + 1] = "";
@@ -253,6 +255,7 @@ static separator_fit fit_separator(csv_reader *r, char separator) {
 
 static bool fits_better(const separator_fit *a, const separator_fit *b) {
     const int64_t alike = a->alike * b->records - b->alike * a->records;
+    if (alike == 0 && a->row_names != b->row_names) return b->row_names;
     return alike != 0 ? alike > 0 : a->numbers * b->cells > b->numbers * a->cells;
 }
 

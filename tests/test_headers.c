@@ -228,6 +228,7 @@ START_TEST(names_of_rows) {
     static const bad_text bad[] = {
         {"a,b\n1,2,\n3,4,\n", "row 2: 3 columns where the first row has 2"}, /* lines that end in a separator */
         {"a,b\n7,1.5,2\n5,3,4\n", "row 2: 3 columns where the first row has 2"},
+        {"a\tb\n1,5\t2\n", "row 2, column 1: not a number ('1,5')" CHOOSE}, /* tabs explain all lines, too */
         {"1 2\n\"1\" 1.5 2\n\"2\" 3 4\n", "row 2: 3 columns where the first row has 2"},
     };
     assert_bad_texts(bad, COUNT(bad), NULL);
