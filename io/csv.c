@@ -124,6 +124,9 @@ static bool read_cell(csv_reader *r) {
     r->cells[r->n_cells++] = start;
     if (quoted) {
         if (!read_quoted(r)) return false;
+        const int c = peek(r);
+        if (r->separator == ' ' && c != ' ' && c != '\t' && !is_line_end(c))
+            return fail_record(r, "text after a closing quote");
     } else {
         if (!append_run(r, r->stops)) return false;
         while (r->text_size > start && (r->text[r->text_size - 1] == ' ' || r->text[r->text_size - 1] == '\t')) {
@@ -145,8 +148,7 @@ static void look_ahead(csv_reader *r, int64_t count) {
     r->at_end = more < BUFFER_SIZE - rest;
 }
 
-/* A line that begins with # is, before the first row of numbers; but #N/A is a spreadsheet's mark of a missing value.
- */
+/* A line that begins with # is one, before the first row of numbers; but #N/A is a mark of a missing value. */
 static bool is_comment(csv_reader *r) {
     enum { LONGEST_MARK = 12 };
     char cell[LONGEST_MARK + 1] = "";
@@ -253,6 +255,7 @@ static separator_fit fit_separator(csv_reader *r, char separator) {
 
 static bool fits_better(const separator_fit *a, const separator_fit *b) {
     const int64_t alike = a->alike * b->records - b->alike * a->records;
+    if (alike == 0 && a->row_names != b->row_names) return b->row_names;
     return alike != 0 ? alike > 0 : a->numbers * b->cells > b->numbers * a->cells;
 }
 
@@ -275,8 +278,7 @@ static void choose_separator(csv_reader *r, bool prefer_tab) {
     r->row_names = best_fit.row_names;
 }
 
-/* The separator that a first line "sep=;" names, as spreadsheets write it; the line is then passed. 0: there is none.
- */
+/* The separator that a first line "sep=;" names, as spreadsheets write it, and passes the line; 0: there is none. */
 static char given_separator(csv_reader *r) {
     const char *line = (const char *)r->buffer + r->position;
     const char separator = r->end - r->position > 5 ? line[4] : '\0';
@@ -322,9 +324,9 @@ static bool fail_number(csv_reader *r, const ts_table_builder *b, int64_t column
     r->failed = true;
     return ts_io_fail(
         r->error, r->source->name, "row %" PRId64 ", column %" PRId64 ": %s%s%s", r->row, column + 1, reason,
-        is_text && b->options->columns == NULL ? "; choose the columns of numbers with --columns, or name "
-                                                 "one of classes with --labels-column"
-                                               : "",
+        is_text && b->options->columns == NULL && !b->fixed ? "; choose the columns of numbers with --columns, or name "
+                                                              "one of classes with --labels-column"
+                                                            : "",
         may_be_names ? "; if this row holds names, say --header yes" : "");
 }
 
@@ -421,7 +423,7 @@ static bool read_header(csv_reader *r, ts_table_builder *b, bool *is_header) {
     if (ok) {
         *is_header = mode == TS_HEADER_YES || (mode == TS_HEADER_AUTO &&
                                                (r->row_names || by_name || holds_names(r, b->columns, b->table->cols)));
-        r->guesses = mode == TS_HEADER_AUTO && !*is_header;
+        r->guesses = mode == TS_HEADER_AUTO && !*is_header && !b->fixed;
         if (*is_header) ok = ts_builder_set_names(b, names, r->error);
         if (*is_header) note_names(r, b->table);
     }

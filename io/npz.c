@@ -105,6 +105,16 @@ static bool check_sizes(const zip_stat_t *member, int64_t archive_size, const ch
     return true;
 }
 
+/* Does it begin as an array does? What cannot be read is left to the reader of arrays. */
+static bool is_array(zip_t *archive, zip_int64_t index) {
+    static const char magic[] = "\x93NUMPY";
+    char start[sizeof magic] = "";
+    zip_file_t *file = zip_fopen_index(archive, (zip_uint64_t)index, 0);
+    const bool known = file != NULL && zip_fread(file, start, sizeof magic - 1) >= 0;
+    if (file != NULL) zip_fclose(file);
+    return !known || strcmp(start, magic) == 0;
+}
+
 static bool read_entry(zip_t *archive, zip_int64_t index, const char *path, int64_t archive_size,
                        ts_table_builder *builder, ts_io_error *error) {
     zip_stat_t status;
@@ -118,6 +128,8 @@ static bool read_entry(zip_t *archive, zip_int64_t index, const char *path, int6
     if (ts_io_ends_with(name, ".npy")) name[size - 1 - strlen(".npy")] = '\0';
     zip_member member = {NULL, name};
     bool ok = check_sizes(&status, archive_size, name, error);
+    if (ok && !is_array(archive, index))
+        ok = ts_io_fail(error, name, "not an array, and of an archive only arrays (.npy) are read: unpack it first");
     if (ok) {
         member.file = zip_fopen_index(archive, (zip_uint64_t)index, 0);
         const ts_byte_source source = {name, (int64_t)status.size, read_member, &member};

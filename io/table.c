@@ -147,7 +147,7 @@ static bool read_table(const char *path, ts_table_builder *builder, ts_io_error 
     if (!ts_io_enter_locale(&locale)) return ts_io_fail_memory(error, path);
     const bool ok = read_path(path, builder, error);
     ts_io_leave_locale(&locale);
-    if (ok && builder->wanted == NULL) ts_note_row_numbers(builder);
+    if (ok && !builder->fixed) ts_note_row_numbers(builder);
     ts_builder_free(builder);
     if (!ok) ts_table_free(builder->table);
     return ok;
@@ -162,8 +162,13 @@ bool ts_table_read(const char *path, const ts_table_options *options, ts_table *
 
 bool ts_table_read_features(const char *path, char *const *names, int64_t count, ts_table *table, ts_io_error *error) {
     static const ts_table_options defaults = {TS_HEADER_AUTO, NULL, NULL};
-    ts_table_builder builder = {
-        .source_name = path, .options = &defaults, .table = table, .label = -1, .wanted = names, .n_wanted = count};
+    ts_table_builder builder = {.source_name = path,
+                                .options = &defaults,
+                                .table = table,
+                                .label = -1,
+                                .fixed = true,
+                                .wanted = names,
+                                .n_wanted = count};
     return read_table(path, &builder, error);
 }
 

@@ -17,6 +17,7 @@ typedef struct ts_table_builder {
     char *const *wanted; /* [n_wanted] the features are to be the columns of these names; NULL: as the options say */
     int64_t n_wanted;
     bool found; /* and they are */
+    bool fixed; /* the options are not the user's: no message advises one */
     int64_t n_labels;
     int64_t column_capacity, value_capacity, label_capacity, class_capacity;
     int64_t *slots; /* [n_slots] hash table: class + 1, or 0; n_slots is a power of two */

@@ -30,6 +30,7 @@ START_TEST(formats_are_named) {
         {BYTES("RDX3\nX\n\0\0\0\3"), "an R data file"},
         {BYTES("SQLite format 3\0"), "an SQLite database"},
         {BYTES("<!doctype HTML><html>"), "a web page (HTML)"},
+        {BYTES("r\2\1\0\4\0"), "a Stata file"},
         {BYTES("\xef\xbb\xbf<?xml version='1.0'?>"), "an XML file"},
         {BYTES("[{\"a\": 1}]"), "a JSON file"},
         {BYTES("\x80\2\0\0\0\0\0\0{\"a\""), "a safetensors file"},

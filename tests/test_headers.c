@@ -228,6 +228,7 @@ START_TEST(names_of_rows) {
     static const bad_text bad[] = {
         {"a,b\n1,2,\n3,4,\n", "row 2: 3 columns where the first row has 2"}, /* lines that end in a separator */
         {"a,b\n7,1.5,2\n5,3,4\n", "row 2: 3 columns where the first row has 2"},
+        {"a\tb\n1,5\t2\n", "row 2, column 1: not a number ('1,5')" CHOOSE}, /* tabs explain all lines, too */
         {"1 2\n\"1\" 1.5 2\n\"2\" 3 4\n", "row 2: 3 columns where the first row has 2"},
     };
     assert_bad_texts(bad, COUNT(bad), NULL);
@@ -352,7 +353,8 @@ START_TEST(features_that_do_not_match) {
         {"p,q,r,s,t,u,v,w\n1,2,3,4,5,6,7,8\n", "no column is named 'a', which is a feature of the data; the header has "
                                                "'p', 'q', 'r', 's', 't', 'u', ..." POSITION},
         {"a,NA\n1,2\n", "no column is named 'b', which is a feature of the data; the header has 'a', 'NA'" POSITION},
-        {"NA,2\n3,4\n", "row 1, column 1: missing value (NA)" YES},
+        {"NA,2\n3,4\n", "row 1, column 1: missing value (NA)"},
+        {"1,x\n3,4\n", "row 1, column 2: not a number ('x')"},
     };
     ts_table table;
     const char *message;

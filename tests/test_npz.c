@@ -124,6 +124,15 @@ START_TEST(npz_of_one_name_twice) {
 }
 END_TEST
 
+static void put_zip_of_text(void) {
+    put("a.npz", "", 0);
+    unlink(path);
+    zip_t *archive = zip_open(path, ZIP_CREATE, NULL);
+    ck_assert_ptr_nonnull(archive);
+    ck_assert_int_ge(zip_file_add(archive, "x.csv", zip_source_buffer(archive, "1,2\n", 4, 0), 0), 0);
+    ck_assert_int_eq(zip_close(archive), 0);
+}
+
 START_TEST(npz_refused) {
     static const char *const members[] = {"x.npy"};
     put("a.npz", "no archive at all", 17);
@@ -135,6 +144,11 @@ START_TEST(npz_refused) {
     ck_assert_int_eq(mkdir(path, 0777), 0);
     ck_assert_str_eq(read_member(":x", 0), ": Is a directory");
     rmdir(path);
+    put_zip_of_text();
+    ck_assert_str_eq(read_member(":x.csv", 0),
+                     ":x.csv: not an array, and of an archive only arrays (.npy) are read: unpack it first");
+    ck_assert_str_eq(read_member("", 0),
+                     ":x.csv: not an array, and of an archive only arrays (.npy) are read: unpack it first");
     put_npz("a.npz", 1, members, false);
     static unsigned char bytes[MEMBER_SIZE];
     const size_t size = load(bytes);

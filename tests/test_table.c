@@ -692,6 +692,9 @@ START_TEST(mutations) {
         "\357\273\2771,5;2,5\r\n# x\r\n3,5;4,5\r\n",
         "x y\n1 2\n3\t4\n\n5 6",
         "\"q,\"\"r\",s\r1,2\r3,4\r",
+        "\"a\" \"b\"\n\"1\" 1.5 2\n\"2\" 3 4\n",
+        "sep=;\n# x\n#N/A;Gr\xf6\xdf"
+        "e;2019\n1,5;2;3\n",
     };
     static const char *const headers[] = {"{'descr': '<f4', 'fortran_order': False, 'shape': (3, 4), }  \n",
                                           "{'descr': '>i2', 'fortran_order': True, 'shape': (24,), }\n"};
@@ -707,7 +710,7 @@ START_TEST(mutations) {
             size = build_npy(1 + (int)draw(3), headers[draw(2)], payload, sizeof payload);
             memcpy(bytes, file_bytes, size);
         } else {
-            const char *text = texts[draw(4)];
+            const char *text = texts[draw(COUNT(texts))];
             size = strlen(text);
             memcpy(bytes, text, size);
         }
