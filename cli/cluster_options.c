@@ -10,9 +10,10 @@
 
 #include "../io/array_writer.h"
 #include "../io/output_file.h"
+#include "drawing.h"
+#include "gnuplot.h"
 #include "message.h"
 #include "options.h"
-#include "plot.h"
 
 #define FIELD(name) offsetof(cli_cluster_options, name)
 static const cli_option options_table[] = {
@@ -188,7 +189,7 @@ static int check_outputs(const cli_cluster_options *o) {
         if (path[i] == NULL) continue;
         if (i != PLOT && !ts_array_path_ok(path[i], rank[i], &error))
             return cli_fail(CLI_WRONG_USE, "--%s: %s", name[i], error.text);
-        if (i == PLOT && !cli_plot_path_ok(path[i]))
+        if (i == PLOT && !cli_drawing_path_ok(path[i]))
             return cli_fail(CLI_WRONG_USE, "--plot: %s: the name must end in .svg, .png or .pdf", path[i]);
         for (int j = 0; j < i; j++)
             if (path[j] != NULL && same_file(path[j], path[i]))
@@ -201,7 +202,7 @@ static int check_outputs(const cli_cluster_options *o) {
         const int status = path[i] == NULL ? CLI_GO_ON : check_folder(path[i]);
         if (status != CLI_GO_ON) return status;
     }
-    if (o->plot != NULL && !cli_plot_possible()) return cli_fail(CLI_FAILED, "plot: gnuplot is not installed");
+    if (o->plot != NULL && !cli_gnuplot_found()) return cli_fail(CLI_FAILED, "plot: gnuplot is not installed");
     return CLI_GO_ON;
 }
 

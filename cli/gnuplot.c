@@ -5,12 +5,12 @@
 #include <spawn.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "../io/output_file.h"
+#include "short_text.h"
 
 extern char **environ;
 
@@ -28,23 +28,6 @@ bool cli_gnuplot_found(void) {
         folder = folder[length] == '\0' ? NULL : folder + length + 1;
     }
     return false;
-}
-
-void cli_gnuplot_begin(FILE *script, const char *path, int width, int height) {
-    const char *ending = path + strlen(path) - 4;
-    fputs("set encoding utf8\nset terminal ", script);
-    if (strcasecmp(ending, ".svg") == 0)
-        fprintf(script, "svg size %d,%d fixed font 'sans,13' background '#ffffff' name 'tessera'", width, height);
-    else if (strcasecmp(ending, ".png") == 0)
-        fprintf(script, "pngcairo size %d,%d font 'sans,13' fontscale 1.1 linewidth 1.5 background '#ffffff'",
-                width * 3 / 2, height * 3 / 2);
-    else
-        fprintf(script, "pdfcairo size %.2fin,%.2fin font 'sans,13' background '#ffffff'", width / 100.0,
-                height / 100.0);
-    fputs(" noenhanced\nunset output\n"
-          "set border 3 lw 1 lc rgb '#666666'\nset tics out nomirror scale 0.5 textcolor rgb '#444444' font ',11'\n"
-          "set grid back lw 0.7 lt 1 lc rgb '#e6e6e6'\n",
-          script);
 }
 
 /* Runs gnuplot from script to picture; true if it ended well. */
@@ -95,24 +78,10 @@ bool cli_gnuplot_run(FILE *script, const char *path, ts_io_error *error) {
     return done;
 }
 
-/* Bytes of the UTF-8 character that text begins with, 0 if there is none. */
-static size_t character_length(const char *text) {
-    const unsigned char first = (unsigned char)*text;
-    const size_t length = first < 0x80   ? 1
-                          : first < 0xC2 ? 0
-                          : first < 0xE0 ? 2
-                          : first < 0xF0 ? 3
-                          : first < 0xF5 ? 4
-                                         : 0;
-    for (size_t i = 1; i < length; i++)
-        if (((unsigned char)text[i] & 0xC0) != 0x80) return 0;
-    return first < ' ' || first == 127 ? 0 : length;
-}
-
 void cli_gnuplot_string(FILE *script, const char *text) {
     fputc('\'', script);
     while (*text != '\0') {
-        const size_t length = character_length(text);
+        const size_t length = cli_character_length(text);
         if (*text == '\'') fputc('\'', script);
         if (length == 0) fputc('?', script);
         fwrite(text, 1, length, script);
