@@ -7,14 +7,14 @@
 #include "number_text.h"
 #include "short_text.h"
 
-/* v / 10^power, though 10^power itself may be beyond the numbers. */
-static double in_units(double v, int power) {
+/* v 10^power, though 10^power itself may be beyond the numbers. */
+static double times_power(double v, int power) {
     const int half = power / 2;
-    return v / pow(10, half) / pow(10, power - half);
+    return power < 0 ? v / pow(10, -half) / pow(10, half - power) : v * pow(10, half) * pow(10, power - half);
 }
 
 double cli_axis_place(const cli_axis *axis, double value) {
-    return in_units(value - axis->offset, axis->power);
+    return times_power(value - axis->offset, -axis->power);
 }
 
 /* The power of ten that x > 0 has: 1 for 10 to 99. */
@@ -28,26 +28,32 @@ static double round_step(double wanted) {
     return unit * (times < sqrt(2) ? 1 : times < sqrt(10) ? 2 : times < sqrt(50) ? 5 : 10);
 }
 
-/* Where tics would be told apart by no digit before the fifth: differences from a rounded number. */
-static void choose_offset(cli_axis *axis, double low, double high) {
-    const double span = high - low, largest = fmax(fabs(low), fabs(high));
-    if (!(span > 0) || largest < 1e4 * span) return;
-    const int power = (int)ceil(log10(span) - 1e-9);
-    const double unit = pow(10, power), offset = floor(low / unit) * unit;
-    if (power >= 0)
-        cli_number_text(offset, axis->offset_text);
+/* A multiple of 10^power in digits, where those are not too many. */
+static void write_multiple(double value, int power, char text[CLI_AXIS_TEXT]) {
+    if (power >= 0 && fabs(value) < 1e15)
+        snprintf(text, CLI_AXIS_TEXT, "%.0f", value);
+    else if (power < 0 && power >= -15 && fabs(value) < 1e15)
+        snprintf(text, CLI_AXIS_TEXT, "%.*f", -power, value);
     else
-        snprintf(axis->offset_text, sizeof axis->offset_text, "%.*f", power < -20 ? 20 : -power, offset);
-    axis->offset = strtod(axis->offset_text, NULL);
-    if (strchr(axis->offset_text, '.') == NULL || strchr(axis->offset_text, 'e') != NULL) return;
-    char *end = axis->offset_text + strlen(axis->offset_text);
+        snprintf(text, CLI_AXIS_TEXT, "%.*g", power_of(fabs(value)) - power + 1, value);
+    if (strchr(text, '.') == NULL || strchr(text, 'e') != NULL) return;
+    char *end = text + strlen(text);
     while (end[-1] == '0') *--end = '\0';
     if (end[-1] == '.') end[-1] = '\0';
 }
 
+/* Where tics would be told apart by no digit before the fifth: differences from a rounded number. */
+static void choose_offset(cli_axis *axis, double low, double high) {
+    const double span = high - low;
+    if (fmax(fabs(low), fabs(high)) < 1e4 * span) return;
+    const int power = (int)ceil(log10(span) - 1e-9);
+    write_multiple(times_power(floor(times_power(low, -power)), power), power, axis->offset_text);
+    axis->offset = strtod(axis->offset_text, NULL);
+}
+
 static void choose_power(cli_axis *axis, double low, double high) {
     const double largest = fmax(fabs(low - axis->offset), fabs(high - axis->offset));
-    if (largest > 0 && (largest >= 1e6 || largest < 1e-3)) axis->power = (int)floor(power_of(largest) / 3.0) * 3;
+    if (largest >= 1e6 || high - low < 1e-3) axis->power = (int)floor(power_of(largest) / 3.0) * 3;
 }
 
 static void add_tic(cli_axis *axis, double at, const char *text) {
@@ -58,7 +64,7 @@ static void add_tic(cli_axis *axis, double at, const char *text) {
 
 static void add_number(cli_axis *axis, double at, int decimals) {
     char text[CLI_AXIS_TEXT];
-    snprintf(text, sizeof text, "%.*f", decimals, at + 0.0);
+    snprintf(text, sizeof text, "%.*f", decimals, at);
     add_tic(axis, at, text);
 }
 
@@ -83,7 +89,7 @@ static void add_even(cli_axis *axis, int tics) {
     const int power = power_of(step);
     axis->tics = 0;
     for (double i = ceil(axis->low / step - 1e-9); i * step <= axis->high + 1e-9 * step; i++)
-        add_number(axis, i * step, power < 0 ? -power : 0);
+        add_number(axis, i * step + 0.0, power < 0 ? -power : 0);
 }
 
 cli_axis cli_axis_of(double low, double high, int tics) {
@@ -139,13 +145,14 @@ static void add_near(cli_axis *axis, double least) {
         }
 }
 
+/* Powers of ten, of many every second, third, ...; of two or fewer also 2 and 5 times those. */
 static void add_decades(cli_axis *axis, int tics) {
     static const int times[] = {1, 2, 5};
-    const int first = power_of(axis->low), last = power_of(axis->high), whole = last - first;
-    const int stride = whole > tics ? (whole + tics - 1) / tics : 1;
+    const int first = (int)ceil(log10(axis->low) - 1e-9), last = power_of(axis->high), few = last - first < 2;
+    const int stride = last - first > tics ? (last - first + tics - 1) / tics : 1;
     const bool plain = first >= -4 && last <= 5;
-    for (int power = first; power <= last; power += stride)
-        for (int i = 0; i < (whole > 2 ? 1 : 3); i++) {
+    for (int power = few ? first - 1 : first; power <= last; power += stride)
+        for (int i = 0; i < (few ? 3 : 1); i++) {
             const double at = times[i] * pow(10, power);
             if (at >= axis->low && at <= axis->high) add_round(axis, power, times[i], plain);
         }
@@ -160,7 +167,7 @@ cli_axis cli_axis_log(double low, double high, int tics) {
     if (ratio > 20)
         add_decades(&axis, tics);
     else
-        add_near(&axis, pow(ratio, 0.5 / tics));
+        add_near(&axis, pow(ratio, 0.45 / tics));
     if (axis.tics < 2) add_even(&axis, tics);
     return axis;
 }
