@@ -295,6 +295,11 @@ START_TEST(verify) {
                   number(json_array_get(rows, i), "mismatches") == 0);
     const json_t *figure = json_array_get(json_object_get(r, "figure3"), 0);
     ck_assert(number(figure, "difference") <= 1e-3 && number(figure, "onehot") > 9700);
+    /* In the units of the paper, whose sample ends at 4.59: it would be log 25 = 3.22 more in those of the points. */
+    const json_t *lloyd = json_object_get(figure, "lloyd"), *circuit = json_object_get(figure, "circuit");
+    ck_assert_double_eq_tol(json_number_value(json_array_get(lloyd, 0)), 6.44, 1);
+    ck_assert_double_eq_tol(json_number_value(json_array_get(lloyd, 10)), 4.59, 0.2);
+    ck_assert_double_eq_tol(json_number_value(json_array_get(circuit, 10)), 4.59, 0.2);
     json_decref(r);
     char *first = NULL;
     for (int t = 1; t <= 2; t++) {
