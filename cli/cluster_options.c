@@ -86,7 +86,7 @@ static const cli_option options_table[] = {
     {CLI_FLAG, 0, "print-arch", NULL,
      "writes the transformer as JSON for --arch, and clusters nothing;\nneeds FILE and -k only where gamma is chosen "
      "by "
-     "the data",
+     "the data;\noptions that then mean nothing are refused",
      FIELD(print_arch), 0, 0},
 };
 
@@ -262,12 +262,28 @@ static int check_algorithm(const cli_cluster_options *o) {
     return CLI_GO_ON;
 }
 
+/* What clusters, and what is written of it, means nothing where nothing is clustered; how data are read and starts are
+ * chosen means nothing where there are none. */
+static int check_print_arch(const cli_cluster_options *o, const cli_command *command) {
+    static const char *const of_results[] = {"labels",  "centers", "trajectory", "weights",     "plot",
+                                             "compare", "json",    "steps",      "steps-exact", "empty"};
+    static const char *const of_data[] = {"k",       "header", "columns", "labels-column",
+                                          "scaling", "init",   "seed",    "restarts"};
+    for (size_t i = 0; i < sizeof of_results / sizeof *of_results; i++)
+        if (cli_given(command, of_results[i]))
+            return cli_fail(CLI_WRONG_USE, "--%s: --print-arch clusters nothing", of_results[i]);
+    for (size_t i = 0; o->file == NULL && i < sizeof of_data / sizeof *of_data; i++)
+        if (cli_given(command, of_data[i]))
+            return cli_fail(CLI_WRONG_USE, "--%s: --print-arch without FILE reads no data", of_data[i]);
+    return CLI_GO_ON;
+}
+
 /* What is needed to cluster; the definition alone can be printed without a file. */
 static int check_operands(const cli_cluster_options *o) {
     const ts_variant *variant = cli_cluster_variant(o);
     const ts_settings settings = cli_cluster_settings(o);
     const bool from_data = o->arch == NULL && o->model == NULL && ts_variant_chooses_gamma(variant, &settings);
-    if (o->print_arch && !from_data) return CLI_GO_ON;
+    if (o->print_arch && !from_data && (o->file == NULL || o->k > 0)) return CLI_GO_ON;
     if (o->file == NULL && o->print_arch)
         return cli_fail(CLI_WRONG_USE, "--print-arch: %s chooses gamma by the data: give FILE and -k, or --gamma",
                         variant->name);
@@ -288,6 +304,7 @@ int cli_cluster_read_options(int n_words, char *const *words, cli_cluster_option
                                                                  : check_algorithm(options);
     if (options->steps < 0) options->steps = options->model != NULL ? LEARNED_STEPS : STEPS;
     if (status == CLI_GO_ON) status = check_operands(options);
+    if (status == CLI_GO_ON && options->print_arch) status = check_print_arch(options, &texts.command);
     if (status == CLI_GO_ON) status = check_columns(options);
     if (status == CLI_GO_ON) status = check_init(options);
     return status != CLI_GO_ON || options->print_arch ? status : check_outputs(options);
