@@ -192,7 +192,24 @@ static void write_numbers(const cli_drawing *d, const view *v) {
     }
 }
 
-static void write_titles(const cli_drawing *d, const view *v) {
+static void add_note(char *text, size_t size, const char *note) {
+    snprintf(text + strlen(text), size - strlen(text), "%s%s", text[0] != '\0' ? "; " : "", note);
+}
+
+/* How the data were scaled, which points are drawn and where, if there is anything to say. */
+static void write_notes(const view *v, char *text, size_t size) {
+    const cli_cluster_job *job = v->job;
+    char drawn[80];
+    text[0] = '\0';
+    if (job->options->scaling == TS_SCALING_MINMAX) add_note(text, size, "features scaled to [0,1]");
+    if (job->options->scaling == TS_SCALING_STANDARD) add_note(text, size, "features standardised");
+    snprintf(drawn, sizeof drawn, "%lld of %lld points drawn", (long long)v->shown, (long long)job->n);
+    if (v->shown < job->n) add_note(text, size, drawn);
+    if (job->d == 1) add_note(text, size, "vertical position means nothing");
+}
+
+/* "iris.csv: 3 clusters, objective 78.85"; a long name is shortened. */
+static void write_title(const cli_drawing *d, const view *v) {
     const cli_cluster_job *job = v->job;
     const char *file = job->options->file, *slash = strrchr(file, '/');
     const char *name = slash != NULL && slash[1] != '\0' ? slash + 1 : cli_source_name(file);
@@ -203,19 +220,17 @@ static void write_titles(const cli_drawing *d, const view *v) {
     const int room = cli_drawing_letters(d->width - v->left - RIGHT, CLI_LARGE) - (int)strlen(more);
     snprintf(text, sizeof text, "%s%s", cli_short_text(name, room, shortened, sizeof shortened), more);
     cli_drawing_text(d, v->left, 16, CLI_LEFT, CLI_LARGE, d->width, text);
-    snprintf(text, sizeof text, "%s as a transformer, %lld step%s%s",
+}
+
+static void write_titles(const cli_drawing *d, const view *v) {
+    const cli_cluster_job *job = v->job;
+    char text[512];
+    write_title(d, v);
+    snprintf(text, sizeof text, "%s as a transformer, %lld step%s",
              job->model.variant == ts_variants ? "Lloyd's algorithm" : cli_cluster_model_title(&job->model),
-             (long long)job->run.steps, job->run.steps == 1 ? "" : "s",
-             job->options->scaling == TS_SCALING_NONE     ? ""
-             : job->options->scaling == TS_SCALING_MINMAX ? "; features scaled to [0,1]"
-                                                          : "; features standardised");
+             (long long)job->run.steps, job->run.steps == 1 ? "" : "s");
     cli_drawing_text(d, v->left, 35, CLI_LEFT, CLI_SMALL, d->width - v->left, text);
-    text[0] = '\0';
-    if (v->shown < job->n)
-        snprintf(text, sizeof text, "%lld of %lld points drawn, the others lie close to them; ", (long long)v->shown,
-                 (long long)job->n);
-    if (job->d == 1) strcat(text, "points stand at any height; ");
-    if (text[0] != '\0') text[strlen(text) - 2] = '\0';
+    write_notes(v, text, sizeof text);
     if (text[0] != '\0') cli_drawing_text(d, v->left, 52, CLI_LEFT, CLI_SMALL, d->width - v->left, text);
 }
 
@@ -301,6 +316,7 @@ static void write_drawing(FILE *script, const view *v) {
 
 static bool prepare(const cli_cluster_job *job, view *v) {
     enum { ROOM = MOST_SAMPLED };
+    char notes[512];
     const int64_t sampled = job->n < MOST_SAMPLED ? job->n : MOST_SAMPLED;
     *v = (view){.job = job, .rows = malloc(ROOM * sizeof *v->rows), .top = 64, .height = job->d > 1 ? 250 : 120};
     if (v->rows == NULL) return false;
@@ -310,7 +326,8 @@ static bool prepare(const cli_cluster_job *job, view *v) {
     v->left = job->d > 1 ? cli_drawing_y_room(&v->axis[1]) : RIGHT;
     v->width = CLI_COLUMN - v->left - RIGHT;
     v->shown = cli_thin_points(job->n, job->run.labels, place_of_row, v, MOST_POINTS, v->rows);
-    if (v->shown == job->n && job->d > 1) v->top -= KEY_LINE; /* nothing to add below the titles */
+    write_notes(v, notes, sizeof notes);
+    if (notes[0] == '\0') v->top -= KEY_LINE;
     plan_key(job, v);
     return v->shown >= 0;
 }

@@ -71,7 +71,7 @@ bool cli_train_plot(const cli_training *run, const ts_trainer *trainer, const ch
     cli_drawing_place(&d, left, TOP, width, LOSS_HEIGHT);
     cli_drawing_x_axis(&d, &nameless, "", left, TOP, width, LOSS_HEIGHT);
     cli_drawing_y_axis(&d, &loss, "objective relative to Lloyd", left, TOP, LOSS_HEIGHT, left);
-    fputs("set logscale y\nplot 1 with lines lw 1.2 dt 2 lc rgb '" CLI_LLOYD_COLOR "' notitle, \\\n"
+    fputs("set logscale y\nplot 1 with lines lw 1.4 lc rgb '" CLI_LLOYD_COLOR "' notitle, \\\n"
           " $m using 1:2 with lines lw 1.4 lc rgb '" CLI_MODEL_COLOR "' notitle\n",
           d.script);
     cli_drawing_next(&d);

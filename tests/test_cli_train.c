@@ -71,7 +71,7 @@ START_TEST(the_curve_as_drawn) {
     }
     expect_drawn(script, "'objective relative to Lloyd' at screen 0.0");
     expect_drawn(script, "'learning rate' at screen 0.0");
-    expect_drawn(script, "plot 1 with lines lw 1.2 dt 2 lc rgb '#0072B2'");
+    expect_drawn(script, "plot 1 with lines lw 1.4 lc rgb '#0072B2'");
     expect_drawn(script, "$m using 1:2 with lines lw 1.4 lc rgb '#D55E00'");
     ts_table_free(&metrics);
     free(script);
