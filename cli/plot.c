@@ -52,10 +52,10 @@ static unsigned color_of(int64_t cluster) {
     return cluster < 0 ? TRIMMED_COLOR : colors[cluster % MOST_NAMED];
 }
 
-/* gnuplot's numbers of disc, triangle, square, diamond, hanging triangle, pentagon. */
+/* gnuplot's numbers of disc, square, diamond, pentagon; its small triangles are flat in a .pdf. */
 static int shape_of(int64_t cluster) {
-    static const int shapes[] = {7, 9, 5, 13, 11, 15};
-    return cluster < 0 ? TRIMMED_SHAPE : shapes[cluster % MOST_NAMED / 8 % 6];
+    static const int shapes[] = {7, 5, 13, 15};
+    return cluster < 0 ? TRIMMED_SHAPE : shapes[cluster % MOST_NAMED / 8 % 4];
 }
 
 /* ---- places ------------------------------------------------------------------------------------------------------ */
