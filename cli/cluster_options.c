@@ -10,9 +10,10 @@
 
 #include "../io/array_writer.h"
 #include "../io/output_file.h"
+#include "drawing.h"
+#include "gnuplot.h"
 #include "message.h"
 #include "options.h"
-#include "plot.h"
 
 #define FIELD(name) offsetof(cli_cluster_options, name)
 static const cli_option options_table[] = {
@@ -88,7 +89,7 @@ static const cli_option options_table[] = {
     {CLI_FLAG, 0, "print-arch", NULL,
      "writes the transformer as JSON for --arch, and clusters nothing;\nneeds FILE and -k only where gamma is chosen "
      "by "
-     "the data",
+     "the data;\noptions that then mean nothing are refused",
      FIELD(print_arch), 0, 0},
 };
 
@@ -191,7 +192,7 @@ static int check_outputs(const cli_cluster_options *o) {
         if (path[i] == NULL) continue;
         if (i != PLOT && !ts_array_path_ok(path[i], rank[i], &error))
             return cli_fail(CLI_WRONG_USE, "--%s: %s", name[i], error.text);
-        if (i == PLOT && !cli_plot_path_ok(path[i]))
+        if (i == PLOT && !cli_drawing_path_ok(path[i]))
             return cli_fail(CLI_WRONG_USE, "--plot: %s: the name must end in .svg, .png or .pdf", path[i]);
         for (int j = 0; j < i; j++)
             if (path[j] != NULL && same_file(path[j], path[i]))
@@ -204,7 +205,7 @@ static int check_outputs(const cli_cluster_options *o) {
         const int status = path[i] == NULL ? CLI_GO_ON : check_folder(path[i]);
         if (status != CLI_GO_ON) return status;
     }
-    if (o->plot != NULL && !cli_plot_possible()) return cli_fail(CLI_FAILED, "plot: gnuplot is not installed");
+    if (o->plot != NULL && !cli_gnuplot_found()) return cli_fail(CLI_FAILED, "plot: gnuplot is not installed");
     return CLI_GO_ON;
 }
 
@@ -264,12 +265,28 @@ static int check_algorithm(const cli_cluster_options *o) {
     return CLI_GO_ON;
 }
 
+/* What clusters, and what is written of it, means nothing where nothing is clustered; how data are read and starts are
+ * chosen means nothing where there are none. */
+static int check_print_arch(const cli_cluster_options *o, const cli_command *command) {
+    static const char *const of_results[] = {"labels",  "centers", "trajectory", "weights",     "plot",
+                                             "compare", "json",    "steps",      "steps-exact", "empty"};
+    static const char *const of_data[] = {"k",       "header", "columns", "labels-column",
+                                          "scaling", "init",   "seed",    "restarts"};
+    for (size_t i = 0; i < sizeof of_results / sizeof *of_results; i++)
+        if (cli_given(command, of_results[i]))
+            return cli_fail(CLI_WRONG_USE, "--%s: --print-arch clusters nothing", of_results[i]);
+    for (size_t i = 0; o->file == NULL && i < sizeof of_data / sizeof *of_data; i++)
+        if (cli_given(command, of_data[i]))
+            return cli_fail(CLI_WRONG_USE, "--%s: --print-arch without FILE reads no data", of_data[i]);
+    return CLI_GO_ON;
+}
+
 /* What is needed to cluster; the definition alone can be printed without a file. */
 static int check_operands(const cli_cluster_options *o) {
     const ts_variant *variant = cli_cluster_variant(o);
     const ts_settings settings = cli_cluster_settings(o);
     const bool from_data = o->arch == NULL && o->model == NULL && ts_variant_chooses_gamma(variant, &settings);
-    if (o->print_arch && !from_data) return CLI_GO_ON;
+    if (o->print_arch && !from_data && (o->file == NULL || o->k > 0)) return CLI_GO_ON;
     if (o->file == NULL && o->print_arch)
         return cli_fail(CLI_WRONG_USE, "--print-arch: %s chooses gamma by the data: give FILE and -k, or --gamma",
                         variant->name);
@@ -290,6 +307,7 @@ int cli_cluster_read_options(int n_words, char *const *words, cli_cluster_option
                                                                  : check_algorithm(options);
     if (options->steps < 0) options->steps = options->model != NULL ? LEARNED_STEPS : STEPS;
     if (status == CLI_GO_ON) status = check_operands(options);
+    if (status == CLI_GO_ON && options->print_arch) status = check_print_arch(options, &texts.command);
     if (status == CLI_GO_ON) status = check_columns(options);
     if (status == CLI_GO_ON) status = check_init(options);
     return status != CLI_GO_ON || options->print_arch ? status : check_outputs(options);

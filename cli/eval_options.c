@@ -6,9 +6,10 @@
 #include <sys/stat.h>
 
 #include "../io/output_file.h"
+#include "drawing.h"
+#include "gnuplot.h"
 #include "message.h"
 #include "options.h"
-#include "plot.h"
 
 #define FIELD(name) offsetof(cli_eval_options, name)
 
@@ -113,10 +114,10 @@ int cli_eval_try_output(const char *option, const char *path, const char *input)
 
 int cli_eval_try_picture(const char *option, const char *path, const char *input) {
     if (path == NULL) return CLI_GO_ON;
-    if (!cli_plot_path_ok(path))
+    if (!cli_drawing_path_ok(path))
         return cli_fail(CLI_WRONG_USE, "--%s: %s: the name must end in .svg, .png or .pdf", option, path);
     const int status = cli_eval_try_output(option, path, input);
-    if (status == CLI_GO_ON && !cli_plot_possible()) return cli_fail(CLI_FAILED, "plot: gnuplot is not installed");
+    if (status == CLI_GO_ON && !cli_gnuplot_found()) return cli_fail(CLI_FAILED, "plot: gnuplot is not installed");
     return status;
 }
 

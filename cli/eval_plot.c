@@ -3,103 +3,117 @@
 #include <math.h>
 #include <stdio.h>
 
-#include "gnuplot.h"
+#include "drawing.h"
 
-enum { MOST_COLUMNS = 3, MOST_MARKS = 40, PANEL_WIDTH = 400, PANEL_HEIGHT = 300, TOP = 100 };
+enum { MOST_MARKS = 40, GAP = 14, TITLE = 26, TOP = 62 };
 
-/* The picture, in pixels of the svg. */
+/* The picture, in units: a column of a paper wide, or two where there are many panels. */
 typedef struct layout {
-    int columns, lines, width, height;
+    int columns, lines, width;
+    double left, inner; /* room left of the first panel of a line, and of the others, which have tics only */
+    double panel_width, panel_height;
 } layout;
 
 static layout layout_of(int panels) {
-    layout l = {.columns = panels < MOST_COLUMNS ? panels : MOST_COLUMNS};
-    if (panels == 4) l.columns = 2;
+    layout l = {.columns = panels == 1 ? 1 : panels <= 8 ? 2 : 4, .panel_height = panels == 1 ? 220 : 120};
     l.lines = (panels + l.columns - 1) / l.columns;
-    l.width = panels == 1 ? 720 : 40 + PANEL_WIDTH * l.columns;
-    l.height = panels == 1 ? 480 : TOP + 20 + PANEL_HEIGHT * l.lines;
+    l.width = l.columns > 2 ? 2 * CLI_COLUMN : CLI_COLUMN;
     return l;
 }
 
 /* What a panel shows: the quartiles, of a model only as far as it does not diverge. */
-static void range_of(const cli_eval_job *job, const cli_eval_row *row, double range[2]) {
+static cli_axis axis_of(const cli_eval_job *job, const cli_eval_row *row, int tics) {
     const double ceiling = row->curve[CLI_EVAL_MODEL_Q75][0] + 0.5;
-    range[0] = INFINITY;
-    range[1] = -INFINITY;
+    double low = INFINITY, high = -INFINITY;
     for (int c = 0; c < CLI_EVAL_CURVES; c++)
         for (int64_t s = 0; s <= job->options->steps; s++) {
             const double value = row->curve[c][s];
             if (!isfinite(value)) continue;
-            range[0] = fmin(range[0], value);
-            range[1] = fmax(range[1], isfinite(ceiling) ? fmin(value, ceiling) : value);
+            low = fmin(low, value);
+            high = fmax(high, isfinite(ceiling) ? fmin(value, ceiling) : value);
         }
-    if (!(range[0] <= range[1])) range[0] = range[1] = 0;
-    const double margin = range[1] > range[0] ? 0.05 * (range[1] - range[0]) : 0.5;
-    range[0] -= margin;
-    range[1] += margin;
+    if (!(low <= high)) low = high = 0;
+    return cli_axis_of(low, high, tics);
 }
 
 /* The block $NAMEi: step, mean, quartiles; without the steps at which the mean is not finite. */
 static void write_block(FILE *script, const cli_eval_job *job, int i, const char *name, const double *const curve[3],
-                        const double range[2]) {
-    const double low = range[0] - (range[1] - range[0]), high = range[1] + (range[1] - range[0]);
+                        const cli_axis *axis) {
+    const double span = axis->high - axis->low;
     fprintf(script, "$%s%d << EOD\n", name, i);
     for (int64_t s = 0; s <= job->options->steps; s++) {
         if (!isfinite(curve[0][s])) continue;
         fprintf(script, "%lld", (long long)s);
-        for (int c = 0; c < 3; c++) fprintf(script, " %.7g", fmin(fmax(curve[c][s], low), high));
+        for (int c = 0; c < 3; c++)
+            fprintf(script, " %.9g",
+                    fmin(fmax(cli_axis_place(axis, curve[c][s]), axis->low - span), axis->high + span));
         fputc('\n', script);
     }
     fputs("EOD\n", script);
 }
 
-static void write_panel(FILE *script, const cli_eval_job *job, int i) {
+static void write_curves(FILE *script, int i, int64_t steps) {
+    const char *const style = steps <= MOST_MARKS ? "linespoints pt 7 ps 1.8*dot" : "lines";
+    fprintf(script,
+            "plot $lloyd%d using 1:3:4 with filledcurves fc rgb '" CLI_LLOYD_COLOR
+            "' fs transparent solid 0.15 noborder notitle, "
+            "$model%d using 1:3:4 with filledcurves fc rgb '" CLI_MODEL_COLOR
+            "' fs transparent solid 0.15 noborder notitle, "
+            "$lloyd%d using 1:2 with %s lw 1.6 lc rgb '" CLI_LLOYD_COLOR "' notitle, "
+            "$model%d using 1:2 with %s lw 1.6 lc rgb '" CLI_MODEL_COLOR "' notitle\n",
+            i, i, i, style, i, style);
+}
+
+static void write_panel(const cli_drawing *d, const layout *l, const cli_eval_job *job, int i) {
     const cli_eval_row *row = &job->rows[i];
     double *const *curve = row->curve;
     const double *const lloyd[3] = {curve[CLI_EVAL_LLOYD], curve[CLI_EVAL_LLOYD_Q25], curve[CLI_EVAL_LLOYD_Q75]};
     const double *const model[3] = {curve[CLI_EVAL_MODEL], curve[CLI_EVAL_MODEL_Q25], curve[CLI_EVAL_MODEL_Q75]};
     const int64_t steps = job->options->steps;
-    const bool diverges = cli_eval_diverges(model[0][0], model[0][steps]);
-    double range[2];
-    range_of(job, row, range);
-    write_block(script, job, i, "lloyd", lloyd, range);
-    write_block(script, job, i, "model", model, range);
-    fprintf(script, "set title 'n = %lld, %s, %s%s' offset 0,-0.4 textcolor rgb '#111111'\n", (long long)row->task.n,
-            ts_family_name(row->task.family), ts_start_names[row->start], diverges ? ": the model diverges" : "");
-    fprintf(script, "set xrange [0:%lld]\nset yrange [%.7g:%.7g]\n", steps > 0 ? (long long)steps : 1, range[0],
-            range[1]);
-    if (steps < 8) fputs("set xtics 1\n", script);
-    const char *const style = steps <= MOST_MARKS ? "linespoints pt 7 ps 0.4" : "lines";
-    fprintf(script,
-            "plot $lloyd%d using 1:3:4 with filledcurves fc rgb '#0072B2' fs transparent solid 0.15 noborder notitle, "
-            "$model%d using 1:3:4 with filledcurves fc rgb '#D55E00' fs transparent solid 0.15 noborder notitle, "
-            "$lloyd%d using 1:2 with %s lw 2 lc rgb '#0072B2' notitle, "
-            "$model%d using 1:2 with %s lw 2 lc rgb '#D55E00' notitle, "
-            "NaN with lines lw 2 lc rgb '#0072B2' title 'Lloyd', NaN with lines lw 2 lc rgb '#D55E00' title 'model'\n",
-            i, i, i, style, i, style);
-    if (i == 0) fputs("unset key\nunset label 1\n", script);
+    const double x = l->left + (i % l->columns) * (l->panel_width + GAP + l->inner);
+    const double y = TOP + (i / l->columns) * (TITLE + l->panel_height + CLI_X_ROOM) + TITLE;
+    const bool low = i + l->columns >= job->n_rows; /* nothing below it */
+    const cli_axis time = cli_axis_of(0, steps > 0 ? (double)steps : 1, steps > 0 && steps < 5 ? (int)steps : 5);
+    const cli_axis axis = axis_of(job, row, l->lines > 1 ? 4 : 5);
+    char title[128];
+    write_block(d->script, job, i, "lloyd", lloyd, &axis);
+    write_block(d->script, job, i, "model", model, &axis);
+    snprintf(title, sizeof title, "n = %lld, %s, %s", (long long)row->task.n, ts_family_name(row->task.family),
+             ts_start_names[row->start]);
+    cli_drawing_place(d, x, y, l->panel_width, l->panel_height);
+    cli_drawing_text(d, x, y - 12, CLI_LEFT, CLI_PLAIN, l->panel_width + l->inner, title);
+    if (cli_eval_diverges(model[0][0], model[0][steps]))
+        cli_drawing_text(d, x + l->panel_width - 4, y + 10, CLI_RIGHT, CLI_SMALL, l->panel_width, "the model diverges");
+    cli_drawing_x_axis(d, &time, low ? "steps" : "", x, y, l->panel_width, l->panel_height);
+    cli_drawing_y_axis(d, &axis, i % l->columns == 0 ? "log objective" : "", x, y, l->panel_height, l->left);
+    write_curves(d->script, i, steps);
+    cli_drawing_next(d);
+}
+
+/* All panels are equally wide. */
+static void plan(const cli_eval_job *job, layout *l) {
+    for (int i = 0; i < job->n_rows; i++) {
+        const cli_axis axis = axis_of(job, &job->rows[i], l->lines > 1 ? 4 : 5);
+        l->left = fmax(l->left, cli_drawing_y_room(&axis));
+    }
+    l->inner = l->left - CLI_PLAIN - 8;
+    l->panel_width = (l->width - l->left - (l->columns - 1) * l->inner) / l->columns - GAP;
 }
 
 bool cli_eval_plot(const cli_eval_job *job, ts_io_error *error) {
-    const layout l = layout_of(job->n_rows);
-    const double width = l.width, height = l.height;
-    FILE *script = tmpfile();
-    if (script == NULL) {
-        snprintf(error->text, sizeof error->text, "plot: no room for temporary files");
-        return false;
-    }
-    cli_gnuplot_begin(script, job->options->plot, l.width, l.height);
-    fputs("unset key\nset xlabel 'steps' offset 0,0.5 textcolor rgb '#222222'\n", script);
-    fprintf(script, "set multiplot layout %d,%d margins %.4f,%.4f,%.4f,%.4f spacing %.4f,%.4f\n", l.lines, l.columns,
-            64 / width, 1 - 20 / width, 54 / height, 1 - TOP / height, 64 / width, 90 / height);
-    fprintf(script,
-            "set label 1 'Log objective after each step: mean of %lld task%s, and the middle half of them' at screen "
-            "0.5, %.4f center font ',15' textcolor rgb '#111111'\n"
-            "set key at screen 0.5, %.4f center horizontal samplen 3 textcolor rgb '#222222'\n",
-            (long long)job->options->tasks, job->options->tasks == 1 ? "" : "s", 1 - 24 / height, 1 - 50 / height);
-    for (int i = 0; i < job->n_rows; i++) write_panel(script, job, i);
-    fputs("unset multiplot\n", script);
-    const bool done = cli_gnuplot_run(script, job->options->plot, error);
-    fclose(script);
-    return done;
+    layout l = layout_of(job->n_rows);
+    const char *tasks = job->options->tasks == 1 ? "" : "s";
+    char text[128];
+    cli_drawing d;
+    plan(job, &l);
+    const int height = TOP + l.lines * (TITLE + (int)l.panel_height + CLI_X_ROOM) + 4;
+    if (!cli_drawing_begin(&d, job->options->plot, l.width, height, error)) return false;
+    snprintf(text, sizeof text, "Log objective after each step, %lld task%s", (long long)job->options->tasks, tasks);
+    cli_drawing_text(&d, l.left, 16, CLI_LEFT, CLI_LARGE, l.width - l.left, text);
+    cli_drawing_key(&d, l.left, 40, 0, CLI_LLOYD_COLOR, "Lloyd");
+    cli_drawing_key(&d, l.left + 70, 40, 0, CLI_MODEL_COLOR, "model");
+    cli_drawing_text(&d, l.left + 150, 40, CLI_LEFT, CLI_SMALL, l.width - l.left - 150,
+                     "lines: means; bands: the middle half");
+    for (int i = 0; i < job->n_rows; i++) write_panel(&d, &l, job, i);
+    return cli_drawing_end(&d, error);
 }

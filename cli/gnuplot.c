@@ -5,7 +5,6 @@
 #include <spawn.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -29,23 +28,6 @@ bool cli_gnuplot_found(void) {
         folder = folder[length] == '\0' ? NULL : folder + length + 1;
     }
     return false;
-}
-
-void cli_gnuplot_begin(FILE *script, const char *path, int width, int height) {
-    const char *ending = path + strlen(path) - 4;
-    fputs("set encoding utf8\nset terminal ", script);
-    if (strcasecmp(ending, ".svg") == 0)
-        fprintf(script, "svg size %d,%d fixed font 'sans,13' background '#ffffff' name 'tessera'", width, height);
-    else if (strcasecmp(ending, ".png") == 0)
-        fprintf(script, "pngcairo size %d,%d font 'sans,13' fontscale 1.1 linewidth 1.5 background '#ffffff'",
-                width * 3 / 2, height * 3 / 2);
-    else
-        fprintf(script, "pdfcairo size %.2fin,%.2fin font 'sans,13' background '#ffffff'", width / 100.0,
-                height / 100.0);
-    fputs(" noenhanced\nunset output\n"
-          "set border 3 lw 1 lc rgb '#666666'\nset tics out nomirror scale 0.5 textcolor rgb '#444444' font ',11'\n"
-          "set grid back lw 0.7 lt 1 lc rgb '#e6e6e6'\n",
-          script);
 }
 
 /* Runs gnuplot from script to picture; true if it ended well. */

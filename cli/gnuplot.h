@@ -10,10 +10,6 @@
 /* Is there a gnuplot in PATH? */
 bool cli_gnuplot_found(void);
 
-/* Begins a script for a picture in the format of its name, .svg, .png or .pdf, so many pixels of the svg large: its
- * terminal, and the look of borders, tics and grid. */
-void cli_gnuplot_begin(FILE *script, const char *path, int width, int height);
-
 /* Runs a script, read from its beginning, whose output goes to gnuplot's standard output, and writes that to path,
  * whole or not at all. Nothing of gnuplot's own is ever shown. */
 bool cli_gnuplot_run(FILE *script, const char *path, ts_io_error *error);

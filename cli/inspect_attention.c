@@ -145,92 +145,93 @@ static ts_status run(scene *s, ts_tape *tape, ts_error *error) {
     return TS_OK;
 }
 
-/* Weights over n points are small: divides them by the largest one, which it returns. */
-static double scale(double *const *maps, int n_maps, int64_t count) {
-    double highest = 0;
-    for (int m = 0; m < n_maps; m++)
-        for (int64_t i = 0; i < count; i++) highest = fmax(highest, maps[m][i]);
-    for (int m = 0; m < n_maps && highest > 0; m++)
-        for (int64_t i = 0; i < count; i++) maps[m][i] /= highest;
-    return highest;
-}
-
 /* ---- drawing ----------------------------------------------------------------------------------------------------- */
 
 enum {
-    WIDTH = 340,
-    LOW = 96,
-    GAP = 26,
-    LEFT = 62,
-    TOP = 104,
-    TITLE = 80,
-    SQUARE = 280,
-    SQUARES = TOP + SHOWN * (LOW + GAP / 2) + 60
+    WIDTH = 132,
+    LOW = 60,
+    GAP = 12,
+    LINE = LOW + 6,
+    LEFT = 36,
+    TOP = 124,
+    SQUARES = TOP + SHOWN * LINE + 22 + 64 /* below the maps of the steps, their name and three lines of titles */
 };
 
-/* What the maps of a column show, divided by their largest number. */
-static const char *title_of(const char *what, double *const *maps, int n_maps, int64_t count, char title[TITLE]) {
-    snprintf(title, TITLE, "%s, to %.2g", what, scale(maps, n_maps, count));
-    return title;
+/* What the maps of a column show, in two lines above y, and the colours of their values, which are brought to scale;
+ * false when out of memory. */
+static bool head(const cli_drawing *d, int column, double y, const char *const what[2], double *const *maps, int n_maps,
+                 int64_t count) {
+    const double x = LEFT + column * (WIDTH + GAP);
+    cli_drawing_text(d, x + WIDTH / 2.0, y - 46, CLI_CENTER, CLI_SMALL, WIDTH + GAP, what[0]);
+    cli_drawing_text(d, x + WIDTH / 2.0, y - 32, CLI_CENTER, CLI_SMALL, WIDTH + GAP, what[1]);
+    const cli_picture_scale scale = cli_picture_scale_maps(maps, n_maps, count);
+    cli_picture_key(d, x, y - 20, WIDTH, false, scale);
+    return !isnan(scale.end);
 }
 
-static void draw_steps(const scene *s, cli_picture *p) {
-    static const char *const what[COLUMNS] = {"points look at centres", "centres look at points", "nearest centre"};
-    char label[16], title[TITLE];
+static bool draw_steps(const scene *s, const cli_drawing *d) {
+    static const char *const what[COLUMNS][2] = {
+        {"points look", "at centres"}, {"centres look", "at points"}, {"nearest", "centre"}};
     for (int i = 0; i < SHOWN * COLUMNS; i++) {
         const int column = i / SHOWN, row = i % SHOWN;
+        const double x = LEFT + column * (WIDTH + GAP), y = TOP + row * LINE;
         double *const maps[SHOWN] = {s->map[0][column], s->map[1][column], s->map[2][column], s->map[3][column]};
+        char label[16];
         snprintf(label, sizeof label, "step %d", shown_step[row]);
-        cli_picture_add(
-            p, &(cli_picture_map){.x = LEFT + column * (WIDTH + GAP),
-                                  .y = TOP + row * (LOW + GAP / 2),
-                                  .width = WIDTH,
-                                  .height = LOW,
-                                  .rows = s->k,
-                                  .columns = s->n,
-                                  .title = row > 0 ? NULL : title_of(what[column], maps, SHOWN, s->k * s->n, title),
-                                  .values = maps[row],
-                                  .y_label = column == 0 ? label : NULL,
-                                  .x_label = row == SHOWN - 1 ? "points, by true cluster" : NULL,
-                                  .lines_x = s->border,
-                                  .n_lines_x = s->borders});
+        if (row == 0 && !head(d, column, y, what[column], maps, SHOWN, s->k * s->n)) return false;
+        if (row == SHOWN - 1)
+            cli_drawing_text(d, x + WIDTH / 2.0, y + LOW + 11, CLI_CENTER, CLI_SMALL, WIDTH + GAP, "points by cluster");
+        cli_picture_add(d, &(cli_picture_map){.x = x,
+                                              .y = y,
+                                              .width = WIDTH,
+                                              .height = LOW,
+                                              .rows = s->k,
+                                              .columns = s->n,
+                                              .values = maps[row],
+                                              .name = column == 0 ? label : NULL,
+                                              .lines_x = s->border,
+                                              .n_lines_x = s->borders});
     }
+    return true;
 }
 
-static void draw_selves(const scene *s, cli_picture *p) {
-    static const char *const what[COLUMNS] = {"points look at points, any step", "centres look at centres, step 1",
-                                              "the same, step 10"};
+static bool draw_selves(const scene *s, const cli_drawing *d) {
+    static const char *const what[COLUMNS][2] = {{"points look at", "points, any step"},
+                                                 {"centres look at", "centres, step 1"},
+                                                 {"centres look at", "centres, step 10"}};
     double *const maps[COLUMNS] = {s->self_points, s->self_centers[0], s->self_centers[1]};
-    char title[TITLE];
     for (int column = 0; column < COLUMNS; column++) {
         const bool of_points = column == 0;
         const int64_t side = of_points ? s->n : s->k, borders = of_points ? s->borders : 0;
-        cli_picture_add(p, &(cli_picture_map){.x = LEFT + column * (WIDTH + GAP) + (WIDTH - SQUARE) / 2,
+        if (!head(d, column, SQUARES, what[column], &maps[column], 1, side * side)) return false;
+        cli_picture_add(d, &(cli_picture_map){.x = LEFT + column * (WIDTH + GAP),
                                               .y = SQUARES,
-                                              .width = SQUARE,
-                                              .height = SQUARE,
+                                              .width = WIDTH,
+                                              .height = WIDTH,
                                               .rows = side,
                                               .columns = side,
                                               .values = maps[column],
-                                              .title = title_of(what[column], &maps[column], 1, side * side, title),
                                               .lines_x = s->border,
                                               .lines_y = s->border,
                                               .n_lines_x = borders,
                                               .n_lines_y = borders});
     }
+    return true;
 }
 
 static bool draw(const scene *s, const char *path, ts_io_error *error) {
     char text[200];
-    cli_picture p;
-    if (!cli_picture_begin(&p, path, LEFT + COLUMNS * (WIDTH + GAP), SQUARES + SQUARE + 24, error)) return false;
-    snprintf(text, sizeof text, "Attention in one task: n = %lld, d = %lld, k = %lld; a row for each centre",
-             (long long)s->n, (long long)s->d, (long long)s->k);
-    cli_picture_text(&p, LEFT, 22, CLI_LEFT, 15, text);
-    cli_picture_key(&p, LEFT + 20, 48, false, "0", "the number above each map");
-    draw_steps(s, &p);
-    draw_selves(s, &p);
-    return cli_picture_end(&p, error);
+    cli_drawing d;
+    if (!cli_drawing_begin(&d, path, CLI_COLUMN, SQUARES + WIDTH + 10, error)) return false;
+    cli_drawing_text(&d, LEFT, 16, CLI_LEFT, CLI_LARGE, d.width - LEFT, "Attention in one task");
+    snprintf(text, sizeof text, "n = %lld, d = %lld, k = %lld", (long long)s->n, (long long)s->d, (long long)s->k);
+    cli_drawing_text(&d, LEFT, 36, CLI_LEFT, CLI_SMALL, d.width - LEFT, text);
+    snprintf(text, sizeof text, "a row for each centre; grey lines part the true clusters");
+    cli_drawing_text(&d, LEFT, 52, CLI_LEFT, CLI_SMALL, d.width - LEFT, text);
+    if (draw_steps(s, &d) && draw_selves(s, &d)) return cli_drawing_end(&d, error);
+    cli_drawing_abandon(&d);
+    snprintf(error->text, sizeof error->text, "plot: out of memory");
+    return false;
 }
 
 bool cli_inspect_plot_attention(const ts_trainer *t, const char *path, ts_io_error *error) {

@@ -6,7 +6,7 @@
 
 #include "../models/variants.h"
 
-enum { PARTS = 3, COLUMNS = 4, SIDE = 150, GAP = 16, LEFT = 40, TOP = 120, LINE = SIDE + 34 };
+enum { PARTS = 3, COLUMNS = 4, SIDE = 100, GAP = 9, LEFT = 34, TOP = 124, HEADING = 20, LINE = SIDE + 6 };
 static const char *const part_names[PARTS] = {"query", "key", "value"};
 
 /* The matrices of a model, [e,e] each: query, key, value and query key' of each block. */
@@ -60,48 +60,36 @@ static bool take_matrices(const ts_transformer *model, matrices *m) {
     return true;
 }
 
-static int compare(const void *a, const void *b) {
-    const double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
+/* Of the columns first .. last together. */
+static cli_picture_scale scale_columns(matrices *m, int first, int last) {
+    double *maps[TS_BLOCKS * COLUMNS];
+    int count = 0;
+    for (int b = 0; b < TS_BLOCKS; b++)
+        for (int c = first; c <= last; c++) maps[count++] = matrix_of(m, b, c);
+    return cli_picture_scale_maps(maps, count, m->e * m->e);
 }
 
-/* The size of elements that only 1 in 200 exceeds, in columns first .. last; they are divided by it. NAN when out of
- * memory. */
-static double scale_columns(matrices *m, int first, int last) {
-    const int64_t cells = m->e * m->e, count = TS_BLOCKS * (last - first + 1) * cells;
-    double *sizes = malloc((size_t)count * sizeof *sizes);
-    int64_t at = 0;
-    if (sizes == NULL) return NAN;
-    for (int b = 0; b < TS_BLOCKS; b++)
-        for (int64_t i = 0; i < (last - first + 1) * cells; i++) sizes[at++] = fabs(matrix_of(m, b, first)[i]);
-    qsort(sizes, (size_t)count, sizeof *sizes, compare);
-    const double limit = sizes[(int64_t)(0.995 * (double)(count - 1))], divisor = limit > 0 ? limit : 1;
-    free(sizes);
-    for (int b = 0; b < TS_BLOCKS; b++)
-        for (int64_t i = 0; i < (last - first + 1) * cells; i++) matrix_of(m, b, first)[i] /= divisor;
-    return divisor;
-}
-
-static void draw_block(cli_picture *p, const ts_transformer *model, const matrices *m, int b, int left) {
-    static const char *const titles[COLUMNS] = {"Q", "K", "V", "Q K'"};
+/* The four matrices of a block in a line. */
+static void draw_block(const cli_drawing *d, const ts_transformer *model, const matrices *m, int b, double y,
+                       const char *name) {
     for (int c = 0; c < COLUMNS; c++) {
-        const cli_picture_map map = {.x = left + c * (SIDE + GAP),
-                                     .y = TOP + b * LINE,
+        const cli_picture_map map = {.x = LEFT + c * (SIDE + GAP),
+                                     .y = y,
                                      .width = SIDE,
                                      .height = SIDE,
                                      .rows = m->e,
                                      .columns = m->e,
                                      .values = matrix_of(m, b, c),
                                      .is_signed = true,
-                                     .title = b == 0 ? titles[c] : NULL,
-                                     .y_label = c == 0 && left == LEFT ? ts_block_names[b] : NULL,
+                                     .name = c == 0 ? name : NULL,
                                      .lines_x = &model->d,
                                      .lines_y = &model->d,
                                      .n_lines_x = model->s > 0,
                                      .n_lines_y = model->s > 0};
         if (!m->has_part[b][c])
-            cli_picture_text(p, map.x + SIDE / 2, map.y + SIDE / 2, CLI_CENTER, 10, "looks at itself");
-        cli_picture_add(p, &map);
+            cli_drawing_text(d, map.x + SIDE / 2, map.y + SIDE / 2, CLI_CENTER, CLI_SMALL, SIDE + GAP,
+                             "looks at itself");
+        cli_picture_add(d, &map);
     }
 }
 
@@ -121,33 +109,53 @@ static bool take_construction(const ts_transformer *model, matrices *m, ts_error
     return done;
 }
 
+/* In the order of ts_block_names. */
+static const char *const block_titles[TS_BLOCKS] = {
+    "cross_points: points look at centres", "self_points: points look at points",
+    "cross_centers: centres look at points", "self_centers: centres look at centres"};
+
+static void write_titles(const cli_drawing *d, const ts_transformer *model) {
+    char text[200];
+    cli_drawing_text(d, LEFT, 16, CLI_LEFT, CLI_LARGE, d->width - LEFT, "Weights of the attentions");
+    cli_drawing_text(d, LEFT, 36, CLI_LEFT, CLI_SMALL, d->width - LEFT,
+                     "row i, column j: what coordinate i becomes in coordinate j");
+    snprintf(text, sizeof text, "the first %lld are data, the other %lld code", (long long)model->d,
+             (long long)model->s);
+    cli_drawing_text(d, LEFT, 52, CLI_LEFT, CLI_SMALL, d->width - LEFT, text);
+}
+
+static void write_keys(const cli_drawing *d, const char *const *names, const cli_picture_scale *scales, int count) {
+    const double width = (d->width - LEFT) / 3.0;
+    for (int i = 0; i < count; i++) {
+        cli_drawing_text(d, LEFT + (i + 0.5) * width, 76, CLI_CENTER, CLI_SMALL, width, names[i]);
+        cli_picture_key(d, LEFT + i * width, 86, width, true, scales[i]);
+    }
+}
+
+/* Block for block the learned matrices, and below them those of the construction, if there is one. */
 static bool draw(const ts_transformer *model, matrices *m, const matrices *other, const char *path,
                  ts_io_error *error) {
-    const int half = COLUMNS * (SIDE + GAP) - GAP, right = LEFT + half + 50, sides = other->value != NULL ? 2 : 1;
-    const double weights = scale_columns(m, 0, PARTS - 1), products = scale_columns(m, PARTS, PARTS);
-    const int width = sides == 2 ? right + half + 20 : LEFT + half + 20, height = TOP + TS_BLOCKS * LINE + 10;
-    char text[200];
-    cli_picture p;
-    if (isnan(weights) || isnan(products)) {
+    static const char *const keys[] = {"learned Q, K, V", "learned Q K'", "Lloyd"};
+    static const char *const titles[COLUMNS] = {"Q", "K", "V", "Q K'"};
+    const cli_picture_scale scales[] = {scale_columns(m, 0, PARTS - 1), scale_columns(m, PARTS, PARTS), {.end = 1}};
+    const int sides = other->value != NULL ? 2 : 1, block = HEADING + sides * LINE + 8;
+    cli_drawing d;
+    if (isnan(scales[0].end) || isnan(scales[1].end)) {
         snprintf(error->text, sizeof error->text, "plot: out of memory");
         return false;
     }
-    if (!cli_picture_begin(&p, path, width, height, error)) return false;
-    snprintf(text, sizeof text, "learned: colours end at %.2g for Q, K, V and at %.2g for Q K'", weights, products);
-    cli_picture_text(&p, LEFT, 78, CLI_LEFT, 13, text);
-    if (sides == 2)
-        cli_picture_text(&p, right, 78, CLI_LEFT, 13, "the construction that is Lloyd's algorithm: colours end at 1");
-    snprintf(text, sizeof text,
-             "Weights: row i, column j is what coordinate i becomes in coordinate j; first %lld of data, then %lld of "
-             "code",
-             (long long)model->d, (long long)model->s);
-    cli_picture_text(&p, LEFT, 22, CLI_LEFT, 15, text);
-    cli_picture_key(&p, LEFT + 30, 44, true, "-", "+");
+    if (!cli_drawing_begin(&d, path, CLI_COLUMN, TOP + TS_BLOCKS * block, error)) return false;
+    write_titles(&d, model);
+    write_keys(&d, keys, scales, sides + 1);
+    for (int c = 0; c < COLUMNS; c++)
+        cli_drawing_text(&d, LEFT + c * (SIDE + GAP) + SIDE / 2, TOP - 9, CLI_CENTER, CLI_PLAIN, SIDE, titles[c]);
     for (int b = 0; b < TS_BLOCKS; b++) {
-        draw_block(&p, model, m, b, LEFT);
-        if (sides == 2) draw_block(&p, model, other, b, right);
+        const double y = TOP + b * block + HEADING;
+        cli_drawing_text(&d, LEFT, y - 9, CLI_LEFT, CLI_PLAIN, d.width - LEFT, block_titles[b]);
+        draw_block(&d, model, m, b, y, "learned");
+        if (sides == 2) draw_block(&d, model, other, b, y + LINE, "Lloyd");
     }
-    return cli_picture_end(&p, error);
+    return cli_drawing_end(&d, error);
 }
 
 bool cli_inspect_plot_weights(const ts_transformer *model, const char *path, ts_io_error *error) {

@@ -3,66 +3,62 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
 #include "cluster_job.h"
+#include "drawing.h"
 #include "gnuplot.h"
+#include "label_places.h"
 #include "message.h"
 #include "principal_axes.h"
+#include "short_text.h"
+#include "thin_points.h"
 
-enum { MOST_POINTS = 20000, MOST_KEYS = 12, MOST_NUMBERED = 40 };
+enum {
+    MOST_POINTS = 6000,   /* drawn; where they lie on one another no more can be told apart */
+    MOST_SAMPLED = 20000, /* by which the principal axes are found */
+    MOST_PATHS = 12,      /* clusters whose centres' paths are drawn, */
+    MOST_NAMED = 60,      /* that have a number and an entry of the key, */
+    MOST_CENTERS = 1000,  /* and whose centres are drawn */
+    RIGHT = 16,
+    KEY_LINE = 17
+};
 
-/* How rows of the job become positions in the picture. */
+/* How rows of the job become places in the picture. */
 typedef struct view {
     const cli_cluster_job *job;
     int64_t shown; /* points drawn */
     int64_t *rows; /* [shown] */
-    double *row;   /* [d] one of them */
     cli_axes axes; /* when d > 2 */
+    cli_axis axis[2];
+    double left, top, width, height; /* of the plot, in units */
+    int key_columns, key_lines;
 } view;
 
-typedef enum format { FORMAT_SVG, FORMAT_PNG, FORMAT_PDF, FORMAT_NONE } format;
+/* ---- colours ----------------------------------------------------------------------------------------------------- */
 
-static format format_of(const char *path) {
-    static const char *const ending[] = {".svg", ".png", ".pdf"};
-    const size_t length = strlen(path);
-    for (int f = 0; f < 3; f++)
-        if (length > 4 && strcasecmp(path + length - 4, ending[f]) == 0) return (format)f;
-    return FORMAT_NONE;
-}
+/* The colours of Okabe and Ito, which people of every colour vision tell apart; each later one is as far as can be from
+ * white, grey and those before it, in CIELAB as most people see it and as those without the red-green axis do. Eight at
+ * a time share a shape. */
+static const unsigned colors[MOST_NAMED] = {
+    0x0072B2, 0xD55E00, 0x009E73, 0xCC79A7, 0xE69F00, 0x56B4E9, 0xF0E442, 0x666666, 0x0000FF, 0xFF22FF,
+    0x331199, 0x00BB22, 0x880022, 0x666600, 0x660055, 0xFFAA88, 0xFF0077, 0x0077FF, 0xAACC77, 0xDD11AA,
+    0xBB88EE, 0x004411, 0x9933FF, 0x113355, 0xDD0033, 0x44CCCC, 0x996644, 0x9933BB, 0x443388, 0x552233,
+    0x228822, 0x99AA11, 0x228899, 0x775588, 0x00CC77, 0xAA2266, 0xBB8833, 0x99CCAA, 0x443300, 0xFF7788,
+    0xBBAADD, 0x2211CC, 0x5599FF, 0x004444, 0xFF0000, 0x883300, 0xFF99EE, 0x557744, 0x9966FF, 0xFF55AA,
+    0xFF77FF, 0xFF7755, 0x3355FF, 0xBBAA88, 0xEEAABB, 0x333322, 0x995566, 0x991188, 0x6666CC, 0x117766};
+enum { TRIMMED_COLOR = 0x777777, TRIMMED_SHAPE = 2 };
 
-bool cli_plot_path_ok(const char *path) {
-    return format_of(path) != FORMAT_NONE;
-}
-
-bool cli_plot_possible(void) {
-    return cli_gnuplot_found();
-}
-
-static unsigned from_hue(double hue, double value) {
-    unsigned color = 0;
-    for (int channel = 0; channel < 3; channel++) {
-        const double n = fmod(5 - 2 * channel + hue * 6, 6);
-        const double part = value * (1 - 0.75 * fmax(0, fmin(fmin(n, 4 - n), 1)));
-        color = color << 8 | (unsigned)lround(255 * part);
-    }
-    return color;
-}
-
-/* The colours of Okabe and Ito, which people of every colour vision tell apart; more by hue. */
 static unsigned color_of(int64_t cluster) {
-    static const unsigned okabe_ito[] = {0x0072B2, 0xD55E00, 0x009E73, 0xCC79A7,
-                                         0xE69F00, 0x56B4E9, 0xF0E442, 0x666666};
-    if (cluster < 0) return 0xBBBBBB; /* trimmed */
-    if (cluster < 8) return okabe_ito[cluster];
-    return from_hue(fmod(0.618034 * (double)cluster, 1), cluster % 2 == 0 ? 0.85 : 0.6);
+    return cluster < 0 ? TRIMMED_COLOR : colors[cluster % MOST_NAMED];
 }
 
-/* Black or white, whichever is read better on a colour. */
-static unsigned text_color(unsigned color) {
-    const double light = 0.299 * (color >> 16 & 255) + 0.587 * (color >> 8 & 255) + 0.114 * (color & 255);
-    return light > 150 ? 0x000000 : 0xFFFFFF;
+/* gnuplot's numbers of disc, square, diamond, pentagon; its small triangles are flat in a .pdf. */
+static int shape_of(int64_t cluster) {
+    static const int shapes[] = {7, 5, 13, 15};
+    return cluster < 0 ? TRIMMED_SHAPE : shapes[cluster % MOST_NAMED / 8 % 4];
 }
+
+/* ---- places ------------------------------------------------------------------------------------------------------ */
 
 /* Where a point lies. `height` in (0,1) is its place across the strip when there is one feature only. */
 static void position(const view *v, const double *x, double height, double xy[2]) {
@@ -74,182 +70,300 @@ static void position(const view *v, const double *x, double height, double xy[2]
             job->d > 2 ? cli_axes_project(&v->axes, a, x) : job->rescaling.shift[a] + job->rescaling.scale[a] * x[a];
 }
 
-static void write_points(FILE *script, const view *v) {
+static void position_of_row(const view *v, int64_t row, double xy[2]) {
+    const ts_points points = cli_cluster_job_points(v->job);
+    double x[2] = {0};
+    xy[0] = xy[1] = 0;
+    for (int a = 0; a < 2 && a < v->job->d; a++) {
+        x[a] = ts_point_at(&points, row, a);
+        if (v->job->d > 2) xy[a] = cli_axes_project_point(&v->axes, a, &points, row);
+    }
+    if (v->job->d <= 2) position(v, x, 0.1 + 0.8 * fmod(0.6180339887 * (double)(row + 1), 1), xy);
+}
+
+/* The same in units of the picture, from the upper left corner of the plot. */
+static void to_units(const view *v, const double xy[2], double at[2]) {
+    const double size[2] = {v->width, v->height};
+    for (int a = 0; a < 2; a++) {
+        const cli_axis *axis = &v->axis[a];
+        at[a] = size[a] * (cli_axis_place(axis, xy[a]) - axis->low) / (axis->high - axis->low);
+    }
+    at[1] = v->height - at[1];
+}
+
+static void place_of_row(const void *context, int64_t row, double at[2]) {
+    double xy[2];
+    position_of_row(context, row, xy);
+    to_units(context, xy, at);
+}
+
+static bool has_paths(const cli_cluster_job *job) {
+    return job->run.path_steps > 0 && job->k <= MOST_PATHS;
+}
+
+static void widen(double range[2][2], const double xy[2]) {
+    for (int a = 0; a < 2; a++) {
+        range[a][0] = fmin(range[a][0], xy[a]);
+        range[a][1] = fmax(range[a][1], xy[a]);
+    }
+}
+
+static void find_ranges(view *v) {
     const cli_cluster_job *job = v->job;
-    const ts_points points = cli_cluster_job_points(job);
+    double range[2][2] = {{INFINITY, -INFINITY}, {INFINITY, -INFINITY}}, xy[2];
+    for (int64_t i = 0; i < job->n; i++) {
+        position_of_row(v, i, xy);
+        widen(range, xy);
+    }
+    for (int64_t c = 0; c < job->k; c++) {
+        position(v, job->run.centers + c * job->d, 0.5, xy);
+        widen(range, xy);
+    }
+    for (int64_t i = 0; has_paths(job) && i < (job->run.path_steps + 1) * job->k; i++) {
+        position(v, job->run.path + i * job->d, 0.5, xy);
+        widen(range, xy);
+    }
+    v->axis[0] = cli_axis_of(range[0][0], range[0][1], 6);
+    v->axis[1] = job->d > 1 ? cli_axis_of(range[1][0], range[1][1], 5) : (cli_axis){.high = 1};
+}
+
+/* ---- what is written --------------------------------------------------------------------------------------------- */
+
+static void write_place(FILE *script, const view *v, const double xy[2]) {
+    fprintf(script, "%.9g %.9g", cli_axis_place(&v->axis[0], xy[0]), cli_axis_place(&v->axis[1], xy[1]));
+}
+
+static void write_points(FILE *script, const view *v) {
     fputs("$points << EOD\n", script);
     for (int64_t i = 0; i < v->shown; i++) {
         double xy[2];
-        const int64_t row = v->rows[i];
-        for (int64_t a = 0; a < job->d; a++) v->row[a] = ts_point_at(&points, row, a);
-        position(v, v->row, 0.1 + 0.8 * fmod(0.6180339887 * (double)(i + 1), 1), xy);
-        fprintf(script, "%.7g %.7g %u\n", xy[0], xy[1], 0x70000000u | color_of(job->run.labels[row]));
+        const int64_t label = v->job->run.labels[v->rows[i]];
+        position_of_row(v, v->rows[i], xy);
+        write_place(script, v, xy);
+        fprintf(script, " %d %u\n", shape_of(label), (label < 0 ? 0 : 0x40000000u) | color_of(label));
     }
     fputs("EOD\n", script);
+}
+
+static void write_center(FILE *script, const view *v, const double *x) {
+    double xy[2];
+    position(v, x, 0.5, xy);
+    write_place(script, v, xy);
+    fputc('\n', script);
 }
 
 /* The paths of the centres, a block each. */
 static void write_paths(FILE *script, const view *v) {
     const cli_cluster_job *job = v->job;
     fputs("$starts << EOD\n", script);
-    for (int64_t c = 0; c < job->k; c++) {
-        double xy[2];
-        position(v, job->run.path + c * job->d, 0.5, xy);
-        fprintf(script, "%.9g %.9g\n", xy[0], xy[1]);
-    }
+    for (int64_t c = 0; c < job->k; c++) write_center(script, v, job->run.path + c * job->d);
     fputs("EOD\n$paths << EOD\n", script);
     for (int64_t c = 0; c < job->k; c++) {
-        for (int64_t t = 0; t <= job->run.path_steps; t++) {
-            double xy[2];
-            position(v, job->run.path + (t * job->k + c) * job->d, 0.5, xy);
-            fprintf(script, "%.9g %.9g\n", xy[0], xy[1]);
-        }
+        for (int64_t t = 0; t <= job->run.path_steps; t++)
+            write_center(script, v, job->run.path + (t * job->k + c) * job->d);
         fputc('\n', script);
     }
     fputs("EOD\n", script);
 }
 
 static void write_centers(FILE *script, const view *v) {
-    const cli_cluster_job *job = v->job;
     fputs("$centers << EOD\n", script);
-    for (int64_t c = 0; c < job->k; c++) {
-        double xy[2];
-        position(v, job->run.centers + c * job->d, 0.5, xy);
-        fprintf(script, "%.9g %.9g %u %lld %u\n", xy[0], xy[1], color_of(c), (long long)c, text_color(color_of(c)));
-    }
+    for (int64_t c = 0; c < v->job->k; c++) write_center(script, v, v->job->run.centers + c * v->job->d);
     fputs("EOD\n", script);
 }
 
-static void write_terminal(FILE *script, format f) {
-    static const char *const terminal[] = {
-        "svg size 960,640 fixed font 'sans,15' background '#ffffff' name 'tessera'",
-        "pngcairo size 1440,960 font 'sans,16' fontscale 1.1 linewidth 1.5 pointscale 1.5 background '#ffffff'",
-        "pdfcairo size 9.6in,6.4in font 'sans,14' background '#ffffff'",
-    };
-    fprintf(script, "set encoding utf8\nset terminal %s noenhanced\n", terminal[f]);
-    fputs("unset output\n"
-          "set lmargin 9\nset tmargin 5\nset bmargin 4\n"
-          "set border 3 lw 1 lc rgb '#666666'\n"
-          "set tics nomirror out scale 0.6 textcolor rgb '#444444'\n"
-          "set grid back lw 0.7 lt 1 lc rgb '#e6e6e6'\n"
-          "set offsets graph 0.03, graph 0.03, graph 0.04, graph 0.04\n",
-          script);
+/* The numbers of the centres, beside them, and lines to those that stand away. */
+static void write_numbers(const cli_drawing *d, const view *v) {
+    enum { DIGIT = 8, LETTERS = 10, NEAR = 22 };
+    cli_label_place labels[MOST_NAMED];
+    char number[24];
+    for (int64_t c = 0; c < v->job->k; c++) {
+        double xy[2];
+        position(v, v->job->run.centers + c * v->job->d, 0.5, xy);
+        to_units(v, xy, labels[c].point);
+        labels[c].width = c < 10 ? DIGIT : 2 * DIGIT;
+        labels[c].height = LETTERS;
+    }
+    fputs("set style textbox opaque noborder fillcolor rgb '#40ffffff' margins 0.2,0.2\n", d->script);
+    cli_place_labels(v->job->k, labels, v->width, v->height);
+    for (int64_t c = 0; c < v->job->k; c++) {
+        const double x = v->left + labels[c].middle[0], y = v->top + labels[c].middle[1];
+        const double along = labels[c].middle[0] - labels[c].point[0], up = labels[c].point[1] - labels[c].middle[1];
+        snprintf(number, sizeof number, "%lld", (long long)c);
+        fprintf(d->script, "set label '%s' at screen %.5f,%.5f center front boxed font ',%d' textcolor rgb '%s'\n",
+                number, x / d->width, 1 - y / d->height, CLI_SMALL, CLI_INK);
+        if (hypot(along, up) > NEAR)
+            fprintf(d->script, "set arrow from screen %.5f,%.5f rto screen %.5f,%.5f nohead lw 0.6 lc rgb '%s'\n",
+                    (x - along) / d->width, 1 - (y + up) / d->height, 0.7 * along / d->width, 0.7 * up / d->height,
+                    CLI_GREY);
+    }
 }
 
-static void write_titles(FILE *script, const view *v) {
+static void add_note(char *text, size_t size, const char *note) {
+    snprintf(text + strlen(text), size - strlen(text), "%s%s", text[0] != '\0' ? "; " : "", note);
+}
+
+/* How the data were scaled, which points are drawn and where, if there is anything to say. */
+static void write_notes(const view *v, char *text, size_t size) {
+    const cli_cluster_job *job = v->job;
+    char drawn[80];
+    text[0] = '\0';
+    if (job->options->scaling == TS_SCALING_MINMAX) add_note(text, size, "features scaled to [0,1]");
+    if (job->options->scaling == TS_SCALING_STANDARD) add_note(text, size, "features standardised");
+    snprintf(drawn, sizeof drawn, "%lld of %lld points drawn", (long long)v->shown, (long long)job->n);
+    if (v->shown < job->n) add_note(text, size, drawn);
+    if (job->d == 1) add_note(text, size, "vertical position means nothing");
+}
+
+/* "iris.csv: 3 clusters, objective 78.85"; a long name is shortened. */
+static void write_title(const cli_drawing *d, const view *v) {
     const cli_cluster_job *job = v->job;
     const char *file = job->options->file, *slash = strrchr(file, '/');
     const char *name = slash != NULL && slash[1] != '\0' ? slash + 1 : cli_source_name(file);
-    char text[512];
     const int digits = job->objective < 1e4 ? 4 : 7; /* 78.85 and 389565 rather than 3.896e+05 */
-    snprintf(text, sizeof text, "%.300s: %lld cluster%s, objective %.*g", name, (long long)job->k,
-             job->k == 1 ? "" : "s", digits,
+    char text[512], more[96], shortened[256];
+    snprintf(more, sizeof more, ": %lld cluster%s, objective %.*g", (long long)job->k, job->k == 1 ? "" : "s", digits,
              job->objective < 1e4 || job->objective >= 1e7 ? job->objective : round(job->objective));
-    fputs("set label 1 ", script);
-    cli_gnuplot_string(script, text);
-    fputs(" at graph 0, graph 1 offset 0, 2.9 left font ',20' textcolor rgb '#111111'\n", script);
+    const int room = cli_drawing_letters(d->width - v->left - RIGHT, CLI_LARGE) - (int)strlen(more);
+    snprintf(text, sizeof text, "%s%s", cli_short_text(name, room, shortened, sizeof shortened), more);
+    cli_drawing_text(d, v->left, 16, CLI_LEFT, CLI_LARGE, d->width, text);
+}
+
+static void write_titles(const cli_drawing *d, const view *v) {
+    const cli_cluster_job *job = v->job;
+    char text[512];
+    write_title(d, v);
     snprintf(text, sizeof text, "%s as a transformer, %lld step%s",
              job->model.variant == ts_variants ? "Lloyd's algorithm" : cli_cluster_model_title(&job->model),
              (long long)job->run.steps, job->run.steps == 1 ? "" : "s");
-    if (job->options->scaling != TS_SCALING_NONE)
-        strcat(text,
-               job->options->scaling == TS_SCALING_MINMAX ? "; features scaled to [0,1]" : "; features standardised");
-    if (v->shown < job->n)
-        snprintf(text + strlen(text), sizeof text - strlen(text), "; %lld of %lld points drawn", (long long)v->shown,
-                 (long long)job->n);
-    fputs("set label 2 ", script);
-    cli_gnuplot_string(script, text);
-    fputs(" at graph 0, graph 1 offset 0, 1.3 left font ',13' textcolor rgb '#555555'\n", script);
+    cli_drawing_text(d, v->left, 35, CLI_LEFT, CLI_SMALL, d->width - v->left, text);
+    write_notes(v, text, sizeof text);
+    if (text[0] != '\0') cli_drawing_text(d, v->left, 52, CLI_LEFT, CLI_SMALL, d->width - v->left, text);
 }
 
-static void write_axes(FILE *script, const view *v) {
+static void write_axes(const cli_drawing *d, const view *v) {
     const cli_cluster_job *job = v->job;
-    for (int a = 0; a < 2; a++) {
+    for (int a = 0; a < 2 && a < job->d; a++) {
         char number[80];
         const char *name = number;
-        if (a == 1 && job->d == 1) break;
         if (job->d > 2)
             snprintf(number, sizeof number, "principal axis %d (%.0f %% of variance)", a + 1, 100 * v->axes.share[a]);
         else if (job->table.names != NULL)
             name = job->table.names[a];
         else
             snprintf(number, sizeof number, "column %d", a + 1);
-        fprintf(script, "set %clabel ", a == 0 ? 'x' : 'y');
-        cli_gnuplot_string(script, name);
-        fputs(" textcolor rgb '#222222'\n", script);
+        if (a == 0)
+            cli_drawing_x_axis(d, &v->axis[a], name, v->left, v->top, v->width, v->height);
+        else
+            cli_drawing_y_axis(d, &v->axis[a], name, v->left, v->top, v->height, v->left);
     }
-    if (job->d == 1)
-        fputs("unset ytics\nset border 1\nset yrange [0:1]\nset offsets graph 0.03, graph 0.03, 0, 0\n", script);
+    if (job->d == 1) fputs("unset ytics\nset border 1\nset yrange [0:1]\n", d->script);
 }
 
-static void write_key(FILE *script, const cli_cluster_job *job) {
-    if (job->k > MOST_KEYS) {
-        fputs("unset key\n", script);
-        return;
-    }
-    fputs("set key outside right top vertical Left reverse samplen 1 spacing 1.25 textcolor rgb '#222222'\n", script);
-    fputs("set key title 'cluster: rows' left\n", script);
+/* ---- the key, below the plot ------------------------------------------------------------------------------------- */
+
+static const char *rows_text(const cli_cluster_job *job, int64_t cluster, char text[48]) {
+    snprintf(text, 48, "%lld: %lld", (long long)cluster, (long long)job->sizes[cluster]);
+    return text;
 }
+
+/* A line for what is not a cluster, then the clusters in columns. */
+static void plan_key(const cli_cluster_job *job, view *v) {
+    char text[48];
+    size_t widest = 4;
+    for (int64_t c = 0; c < job->k && job->k <= MOST_NAMED; c++) {
+        const size_t length = strlen(rows_text(job, c, text));
+        widest = length > widest ? length : widest;
+    }
+    v->key_columns = (int)(v->width / (26 + 7.5 * (double)widest));
+    if (v->key_columns < 1) v->key_columns = 1;
+    v->key_lines = job->k > MOST_NAMED ? 1 : 1 + ((int)job->k + v->key_columns - 1) / v->key_columns;
+}
+
+static void write_key(const cli_drawing *d, const view *v, double top) {
+    enum { CENTER = 110, START = 70 };
+    const cli_cluster_job *job = v->job;
+    const bool named = job->k <= MOST_NAMED;
+    double x = v->left;
+    char text[48], color[16];
+    if (named) cli_drawing_text(d, x, top, CLI_LEFT, CLI_SMALL, CENTER, "cluster: rows");
+    if (named) x += CENTER;
+    if (job->k <= MOST_CENTERS) cli_drawing_key(d, x, top, 6, CLI_INK, "centre");
+    if (job->k <= MOST_CENTERS) x += START;
+    if (has_paths(job)) cli_drawing_key(d, x, top, 1, CLI_INK, "its start");
+    if (has_paths(job)) x += START + 14;
+    snprintf(text, sizeof text, "trimmed: %lld", (long long)job->run.trimmed);
+    snprintf(color, sizeof color, "#%06X", TRIMMED_COLOR);
+    if (job->run.trimmed > 0) cli_drawing_key(d, x, top, TRIMMED_SHAPE, color, text);
+    for (int c = 0; named && c < job->k; c++) {
+        snprintf(color, sizeof color, "#%06X", color_of(c));
+        cli_drawing_key(d, v->left + v->width / v->key_columns * (c % v->key_columns),
+                        top + KEY_LINE * (1 + c / v->key_columns), shape_of(c), color, rows_text(job, c, text));
+    }
+}
+
+/* ---- all of it --------------------------------------------------------------------------------------------------- */
 
 static void write_drawing(FILE *script, const view *v) {
-    const cli_cluster_job *job = v->job;
-    const double size = v->shown <= 500 ? 0.8 : v->shown <= 5000 ? 0.5 : 0.3;
-    fprintf(script, "plot $points using 1:2:3 with points pt 7 ps %g lc rgb variable notitle", size);
-    if (job->run.path_steps > 0)
-        fputs(", \\\n $paths with lines lw 1.4 lc rgb '#333333' notitle, \\\n"
-              " $starts with points pt 7 ps 0.9 lc rgb '#ffffff' notitle, \\\n"
-              " $starts with points pt 6 ps 0.9 lw 1.4 lc rgb '#333333' notitle",
+    const double size = v->shown <= 500 ? 2.4 : v->shown <= 2000 ? 1.8 : 1.3;
+    fprintf(script, "plot $points using 1:2:3:4 with points pt variable ps %g*dot lc rgb variable notitle", size);
+    if (has_paths(v->job))
+        fputs(", \\\n $paths with lines lw 0.8 lc rgb '#444444' notitle, \\\n"
+              " $starts with points pt 1 ps 3.5*dot lw 1.2 lc rgb '" CLI_INK "' notitle",
               script);
-    fprintf(script, ", \\\n $centers with points pt 7 ps %g lc rgb '#ffffff' notitle",
-            job->k <= MOST_NUMBERED ? 2.7 : 1.9);
-    fprintf(script, ", \\\n $centers with points pt 7 ps %g lc rgb '#222222' notitle",
-            job->k <= MOST_NUMBERED ? 2.4 : 1.6);
-    fprintf(script, ", \\\n $centers using 1:2:3 with points pt 7 ps %g lc rgb variable notitle",
-            job->k <= MOST_NUMBERED ? 2.1 : 1.3);
-    if (job->k <= MOST_NUMBERED)
-        fputs(", \\\n $centers using 1:2:4:5 with labels font ',12' textcolor rgb variable notitle", script);
-    for (int64_t c = 0; job->k <= MOST_KEYS && c < job->k; c++)
-        fprintf(script, ", \\\n NaN with points pt 7 ps 1.6 lc rgb '#%06X' title '%lld: %lld'", color_of(c),
-                (long long)c, (long long)job->sizes[c]);
-    if (job->k <= MOST_KEYS && job->run.trimmed > 0)
-        fprintf(script, ", \\\n NaN with points pt 7 ps 1.6 lc rgb '#BBBBBB' title 'trimmed: %lld'",
-                (long long)job->run.trimmed);
-    if (job->k <= MOST_KEYS && job->run.path_steps > 0)
-        fputs(", \\\n NaN with points pt 6 ps 1.1 lw 1.4 lc rgb '#333333' title 'start of a centre'", script);
-    fputs("\n", script);
+    if (v->job->k <= MOST_CENTERS) { /* rings, which hide no point */
+        const double radius = v->job->k <= MOST_NAMED ? 5 : 3;
+        fprintf(script,
+                ", \\\n $centers with points pt 6 ps %g*dot lw 3 lc rgb '#ffffff' notitle"
+                ", \\\n $centers with points pt 6 ps %g*dot lw 1.3 lc rgb '" CLI_INK "' notitle",
+                radius, radius);
+    }
+    fputc('\n', script);
 }
 
 static bool prepare(const cli_cluster_job *job, view *v) {
-    *v = (view){.job = job, .shown = job->n < MOST_POINTS ? job->n : MOST_POINTS};
-    v->rows = malloc((size_t)v->shown * sizeof *v->rows);
-    v->row = malloc((size_t)job->d * sizeof *v->row);
-    if (v->rows == NULL || v->row == NULL) return false;
-    for (int64_t i = 0; i < v->shown; i++) v->rows[i] = (int64_t)((double)i * ((double)job->n / (double)v->shown));
+    enum { ROOM = MOST_SAMPLED };
+    char notes[512];
+    const int64_t sampled = job->n < MOST_SAMPLED ? job->n : MOST_SAMPLED;
+    *v = (view){.job = job, .rows = malloc(ROOM * sizeof *v->rows), .top = 64, .height = job->d > 1 ? 250 : 120};
     const ts_points points = cli_cluster_job_points(job);
-    return job->d <= 2 || cli_axes_find(v->shown, v->rows, &points, &v->axes);
+    if (v->rows == NULL) return false;
+    for (int64_t i = 0; i < sampled; i++) v->rows[i] = (int64_t)((double)i * ((double)job->n / (double)sampled));
+    if (job->d > 2 && !cli_axes_find(sampled, v->rows, &points, &v->axes)) return false;
+    find_ranges(v);
+    v->left = job->d > 1 ? cli_drawing_y_room(&v->axis[1]) : RIGHT;
+    v->width = CLI_COLUMN - v->left - RIGHT;
+    v->shown = cli_thin_points(job->n, job->run.labels, place_of_row, v, MOST_POINTS, v->rows);
+    write_notes(v, notes, sizeof notes);
+    if (notes[0] == '\0') v->top -= KEY_LINE;
+    plan_key(job, v);
+    return v->shown >= 0;
+}
+
+static bool draw(const view *v, const char *path, ts_io_error *error) {
+    cli_drawing d;
+    const double bottom = v->top + v->height + CLI_X_ROOM;
+    if (!cli_drawing_begin(&d, path, CLI_COLUMN, (int)bottom + KEY_LINE * v->key_lines + 8, error)) return false;
+    cli_drawing_place(&d, v->left, v->top, v->width, v->height);
+    write_titles(&d, v);
+    write_axes(&d, v);
+    write_key(&d, v, bottom + 8);
+    write_points(d.script, v);
+    if (has_paths(v->job)) write_paths(d.script, v);
+    write_centers(d.script, v);
+    if (v->job->k <= MOST_NAMED) write_numbers(&d, v);
+    write_drawing(d.script, v);
+    return cli_drawing_end(&d, error);
 }
 
 bool cli_plot_clusters(const cli_cluster_job *job, const char *path, ts_io_error *error) {
     view v;
-    FILE *script = tmpfile();
-    bool done = false;
-    const bool room = prepare(job, &v);
-    if (script != NULL && room) {
-        write_terminal(script, format_of(path));
-        write_titles(script, &v);
-        write_axes(script, &v);
-        write_key(script, job);
-        write_points(script, &v);
-        write_paths(script, &v);
-        write_centers(script, &v);
-        write_drawing(script, &v);
-        done = cli_gnuplot_run(script, path, error);
-    } else {
-        snprintf(error->text, sizeof error->text, "plot: %s", room ? "no room for temporary files" : "out of memory");
-    }
-    if (script != NULL) fclose(script);
+    bool done = prepare(job, &v);
+    if (done)
+        done = draw(&v, path, error);
+    else
+        snprintf(error->text, sizeof error->text, "plot: out of memory");
     cli_axes_free(&v.axes);
     free(v.rows);
-    free(v.row);
     return done;
 }

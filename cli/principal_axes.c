@@ -133,3 +133,9 @@ double cli_axes_project(const cli_axes *axes, int which, const double *x) {
     for (int64_t j = 0; j < axes->d; j++) sum += (x[j] - axes->mean[j]) * axes->axis[which][j];
     return sum;
 }
+
+double cli_axes_project_point(const cli_axes *axes, int which, const ts_points *points, int64_t i) {
+    double sum = 0;
+    for (int64_t j = 0; j < axes->d; j++) sum += (ts_point_at(points, i, j) - axes->mean[j]) * axes->axis[which][j];
+    return sum;
+}

@@ -5,9 +5,10 @@
 #include <sys/stat.h>
 
 #include "../io/output_file.h"
+#include "drawing.h"
+#include "gnuplot.h"
 #include "message.h"
 #include "options.h"
-#include "plot.h"
 
 #define FIELD(name) offsetof(cli_sweep_options, name)
 
@@ -84,13 +85,13 @@ static int check_outputs(const cli_sweep_options *o) {
     const size_t length = strlen(o->out);
     if (length <= 4 || strcasecmp(o->out + length - 4, ".csv") != 0)
         return cli_fail(CLI_WRONG_USE, "--out: %s: the name must end in .csv", o->out);
-    if (o->plot != NULL && !cli_plot_path_ok(o->plot))
+    if (o->plot != NULL && !cli_drawing_path_ok(o->plot))
         return cli_fail(CLI_WRONG_USE, "--plot: %s: the name must end in .svg, .png or .pdf", o->plot);
     if (o->plot != NULL && ts_output_same(o->out, o->plot))
         return cli_fail(CLI_WRONG_USE, "--out and --plot: both would write %s", o->plot);
     int status = try_output(o->out);
     if (status == CLI_GO_ON && o->plot != NULL) status = try_output(o->plot);
-    if (status == CLI_GO_ON && o->plot != NULL && !cli_plot_possible())
+    if (status == CLI_GO_ON && o->plot != NULL && !cli_gnuplot_found())
         return cli_fail(CLI_FAILED, "plot: gnuplot is not installed");
     return status;
 }

@@ -16,6 +16,7 @@
 #include "gnuplot.h"
 #include "message.h"
 #include "number_text.h"
+#include "train_plot.h"
 
 #ifndef TS_VERSION
 #define TS_VERSION "unknown"
@@ -145,50 +146,10 @@ int cli_training_describe(const cli_training *run, const ts_train_options *optio
 
 /* ---- the curve ------------------------------------------------------------------------------------------------- */
 
-static void write_script(FILE *script, const cli_training *run, const ts_trainer *t) {
-    const ts_train_options *o = &t->options;
-    char best[CLI_NUMBER_TEXT];
-    fputs("$m << EOD\n", script);
-    for (int64_t i = 0; i < run->count; i++)
-        fprintf(script, "%lld %.9g %.9g\n", (long long)run->rows[i].step, run->rows[i].val_relative, run->rows[i].rate);
-    fputs("EOD\nset encoding utf8\n"
-          "set terminal svg size 960,540 fixed font 'sans,15' background '#ffffff' name 'tessera' noenhanced\n"
-          "set border 3 lw 1 lc rgb '#666666'\nset tics nomirror out scale 0.6 textcolor rgb '#444444'\n"
-          "set grid back lw 0.7 lt 1 lc rgb '#e6e6e6'\nset lmargin 10\nset rmargin 13\nset tmargin 5\nset bmargin 4\n",
-          script);
-    fprintf(script,
-            "set label 1 'one %s layer, N %lld, D %lld, K %lld: best %s after step %lld' at graph 0, graph 1 offset 0, "
-            "2.9 left font ',20' textcolor rgb '#111111'\n",
-            ts_scheme_names[o->scheme], (long long)o->n, (long long)o->d, (long long)o->k,
-            cli_ratio_text(t->best, best), (long long)t->best_step);
-    fprintf(
-        script,
-        "set label 2 'k-means objective after %lld learned step%s, relative to Lloyd; below 1 is better than Lloyd' "
-        "at graph 0, graph 1 offset 0, 1.3 left font ',13' textcolor rgb '#555555'\n",
-        (long long)o->unroll, o->unroll == 1 ? "" : "s");
-    fputs("set xlabel 'training step' textcolor rgb '#222222'\nset ylabel 'relative validation loss' textcolor rgb "
-          "'#222222'\n"
-          "set y2tics nomirror out scale 0.6 textcolor rgb '#999999' format '%g'\n"
-          "set logscale y2\nset border 11\nset y2label 'learning rate' textcolor rgb '#999999'\n",
-          script);
-    /* the first, poor values would press the rest flat */
-    if (isfinite(t->best))
-        fprintf(script, "set yrange [*:%g]\n", t->best < 1 ? fmin(1.25, 1 + 4 * (1 - t->best)) : t->best * 2);
-    fputs("set key top right textcolor rgb '#222222'\n"
-          "plot 1 with lines lw 1.2 dt 2 lc rgb '#D55E00' title 'Lloyd', \\\n"
-          " $m using 1:3 axes x1y2 with steps lw 1.2 lc rgb '#bbbbbb' title 'learning rate', \\\n"
-          " $m using 1:2 with lines lw 1.8 lc rgb '#0072B2' title 'model'\n",
-          script);
-}
-
 int cli_training_draw(const cli_training *run, const ts_trainer *trainer) {
     char path[CLI_TRAINING_PATH];
     ts_io_error error;
     if (run->count == 0 || !cli_gnuplot_found()) return CLI_DONE;
-    FILE *script = tmpfile();
-    if (script == NULL) return cli_fail(CLI_FAILED, "%s: no room for temporary files", run->folder);
-    write_script(script, run, trainer);
-    const bool done = cli_gnuplot_run(script, cli_training_path(run, "curve.svg", path), &error);
-    fclose(script);
-    return done ? CLI_DONE : cli_fail(CLI_FAILED, "%s", error.text);
+    if (cli_train_plot(run, trainer, cli_training_path(run, "curve.svg", path), &error)) return CLI_DONE;
+    return cli_fail(CLI_FAILED, "%s", error.text);
 }

@@ -37,7 +37,8 @@ static const cli_command command = {
                "the origin, empty clusters. Labels must be equal, centres within a bound, and the objective must\n"
                "not rise where the theory says so. A layer that can be streamed, which makes no tokens, is held\n"
                "so and op by op. Then figure 3 of Clarkson et al. (ICML 2026), on one sample\n"
-               "whatever the seed. Exit code 1 if anything fails.\n\n"
+               "whatever the seed: the log objective of points in [0,1]^2, as the paper has it, though\n"
+               "the algorithms see them in [0,5]^2. Exit code 1 if anything fails.\n\n"
                "Columns\n"
                "  problems   how many problems, and steps compared in all\n"
                "  centres    the largest difference of centres, in units of the largest coordinate, / its bound\n"
@@ -120,7 +121,9 @@ static void print_figure(const cli_figure *f, bool first) {
     if (first) {
         printf("  steps     ");
         for (int t = 0; t <= CLI_FIGURE_STEPS; t++) printf("%7d", t);
-        printf("\n  Lloyd     ");
+        printf("\n  paper     ");
+        for (int t = 0; t <= CLI_FIGURE_STEPS; t++) printf("%7.2f", cli_figure_published[t]);
+        printf("  of its own sample\n  Lloyd     ");
         for (int t = 0; t <= CLI_FIGURE_STEPS; t++) printf("%7.3f", f->lloyd[t]);
         putchar('\n');
     }
@@ -133,7 +136,8 @@ static void print_table(const verification *v) {
     printf("%-41s %-6s %4s %6s  %17s  %6s %5s\n", "against its plain algorithm", "", "prob", "steps", "centres / bound",
            "ties", "rises");
     for (int i = 0; i < v->lines * PRECISIONS; i++) print_line(&v->result[i], precision_names[i % PRECISIONS]);
-    printf("\nfigure 3: log objective, D = 2, N = %d, K = 5, gamma = 10^4, points in [0,5]^2\n", CLI_FIGURE_POINTS);
+    printf("\nfigure 3: log objective of points in [0,1]^2, clustered in [0,5]^2; D = 2, N = %d, K = 5, gamma = 10^4\n",
+           CLI_FIGURE_POINTS);
     for (int i = 0; i < FIGURES; i++) print_figure(&v->figure[i], i == 0);
     printf("  points whose weight is all, exactly, on one centre: %lld of %d (9921 in the paper's sample)\n",
            (long long)v->figure[0].onehot, CLI_FIGURE_POINTS);

@@ -1,4 +1,4 @@
-/* 03_own_op: an operation of one's own, y = x^3. Its descriptor is cube_op.c, forty lines that touch nothing of the
+/* 03_own_op: an operation of one's own, y = x^3. Its descriptor is cube_op.c, thirty lines that touch nothing of the
  * library; this program uses it and lets the generic test check it. */
 #include <stdio.h>
 

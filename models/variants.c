@@ -240,6 +240,12 @@ static int compare_doubles(const void *a, const void *b) {
     return (x > y) - (x < y);
 }
 
+/* The mean of the two in the middle where they are even in number; sorts them. */
+static double median(int64_t n, double *values) {
+    qsort(values, (size_t)n, sizeof *values, compare_doubles);
+    return n % 2 == 1 ? values[n / 2] : values[n / 2 - 1] / 2 + values[n / 2] / 2;
+}
+
 /* nearest[n]: squared distances to the nearest initial centre. */
 static void find_nearest(const ts_problem *p, double *nearest) {
     const ts_points points = ts_problem_points(p);
@@ -254,10 +260,9 @@ double ts_variant_gamma(const ts_variant *v, const ts_problem *p) {
     if (nearest == NULL) return NAN;
     find_nearest(p, nearest);
     for (int64_t i = 0; i < p->n; i++) mean += nearest[i] / (double)p->n;
-    qsort(nearest, (size_t)p->n, sizeof *nearest, compare_doubles);
-    double typical = nearest[p->n / 2] > 0 ? nearest[p->n / 2] : mean;
+    double typical = median(p->n, nearest);
     free(nearest);
-    if (!(typical > 0)) typical = 1;
+    if (!(typical > 0)) typical = mean > 0 ? mean : 1;
     if (v->gamma == TS_GAMMA_UPDATE && !v->medoids) return (double)p->k / (16 * (double)p->n * typical);
     return (double)p->d / (2 * typical);
 }

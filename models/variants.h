@@ -40,8 +40,8 @@ ts_settings ts_variant_settings(const ts_variant *variant);
 /* Does the variant need a finite gamma when none is given? */
 bool ts_variant_chooses_gamma(const ts_variant *variant, const ts_settings *settings);
 
-/* A gamma of the scale of the data. With v the median of the points' squared distances to the nearest initial centre
- * (their mean if that is 0, else 1):
+/* A gamma of the scale of the data. With v the median of the points' squared distances to the nearest initial centre,
+ * the mean of the two in the middle of an even number (if that is 0 the mean of all, else 1):
  *   soft and k-medoids:            d / (2 v),      the responsibilities of Gaussians as wide as the clusters;
  *   trimmed and robust families:   k / (16 n v),   which leaves out what lies beyond some four times the usual
  * distance. NAN when out of memory. O(nkd). */

@@ -2,6 +2,7 @@
 
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -89,6 +90,57 @@ double center(const json_t *report, size_t i, size_t j) {
 
 int label(const json_t *report, size_t i) {
     return (int)json_integer_value(json_array_get(json_object_get(report, "labels"), i));
+}
+
+char *script_of(const char *format, ...) {
+    char folder[2048], text[4200], *path = strdup(getenv("PATH"));
+    va_list arguments;
+    ck_assert_ptr_nonnull(getcwd(folder, sizeof folder));
+    mkdir("drawer", 0777);
+    snprintf(text, sizeof text, "#!/bin/sh\ncat >'%s/script.txt'\necho drawn\n", folder);
+    write_file("drawer/gnuplot", text);
+    ck_assert_int_eq(chmod("drawer/gnuplot", 0777), 0);
+    remove("script.txt");
+    snprintf(text, sizeof text, "%s/drawer:%s", folder, path);
+    setenv("PATH", text, 1);
+    va_start(arguments, format);
+    const int code = tessera_v(format, arguments);
+    va_end(arguments);
+    setenv("PATH", path, 1);
+    free(path);
+    ck_assert_msg(code == 0, "%s: exit %d: %s", format, code, err);
+    char *script = read_file("script.txt", NULL);
+    ck_assert_msg(script != NULL, "%s: no script", format);
+    return script;
+}
+
+void expect_drawn(const char *script, const char *text) {
+    ck_assert_msg(strstr(script, text) != NULL, "'%s' is not in the script", text);
+}
+
+void expect_not_drawn(const char *script, const char *text) {
+    ck_assert_msg(strstr(script, text) == NULL, "'%s' is in the script", text);
+}
+
+void read_range(const char *script, const char *which, double range[2]) {
+    char begin[32];
+    snprintf(begin, sizeof begin, "set %srange [", which);
+    const char *at = strstr(script, begin);
+    ck_assert_msg(at != NULL && sscanf(at + strlen(begin), "%lf:%lf", &range[0], &range[1]) == 2, "no %s", begin);
+}
+
+void expect_readable(const char *script) {
+    static const char font[] = "font ',", place[] = "' at screen ";
+    int texts = 0;
+    for (const char *at = script; (at = strstr(at, font)) != NULL; at += sizeof font - 1)
+        ck_assert_int_ge(strtol(at + sizeof font - 1, NULL, 10), 12);
+    for (const char *at = script; (at = strstr(at, place)) != NULL; texts++) {
+        double x, y;
+        at += sizeof place - 1;
+        ck_assert_int_eq(sscanf(at, "%lf,%lf", &x, &y), 2);
+        ck_assert_msg(x > 0 && x < 1 && y > 0 && y < 1, "a text is at %g,%g", x, y);
+    }
+    ck_assert_int_gt(texts, 2);
 }
 
 void expect_same_files(const char *a, const char *b) {

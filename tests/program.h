@@ -32,6 +32,19 @@ double number(const json_t *report, const char *key);
 double center(const json_t *report, size_t i, size_t j);
 int label(const json_t *report, size_t i);
 
+/* Runs it with a gnuplot of ours in PATH, expects success, and returns the script that gnuplot would have drawn from,
+ * to be freed. So what is in a picture can be tested where there is no gnuplot. */
+char *script_of(const char *format, ...);
+
+/* What is in it, or is not; and the numbers of "set xrange [-0.04:1.04]", which is "x" here. */
+void expect_drawn(const char *script, const char *text);
+void expect_not_drawn(const char *script, const char *text);
+void read_range(const char *script, const char *which, double range[2]);
+
+/* A column of a paper makes letters of 12 those of 6 points: there are none smaller, and every text begins on the page.
+ */
+void expect_readable(const char *script);
+
 /* Both files hold the same bytes. */
 void expect_same_files(const char *a, const char *b);
 

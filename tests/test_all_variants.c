@@ -221,6 +221,9 @@ START_TEST(gamma_of_the_data) {
     ck_assert_double_eq_tol(ts_variant_gamma(variant("kmedoids"), &p), 2 / (2 * 1.0), 1e-15);
     ck_assert_double_eq_tol(ts_variant_gamma(variant("trimmed"), &p), 2 / (16 * 5 * 1.0), 1e-15);
     ck_assert_double_eq_tol(ts_variant_gamma(variant("robust"), &p), 2 / (16 * 5 * 1.0), 1e-15);
+    const ts_problem even = {.n = 4, .d = 2, .k = 2, .points = x, .centers = c}; /* 0 1 4 9: between 1 and 4 */
+    ck_assert_double_eq_tol(ts_variant_gamma(variant("soft"), &even), 2 / (2 * 2.5), 1e-15);
+    ck_assert_double_eq_tol(ts_variant_gamma(variant("trimmed"), &even), 2 / (16 * 4 * 2.5), 1e-15);
     const ts_real most[] = {0, 0, 0, 0, 0, 0, 10, 3, 10, 0}; /* median 0, mean 9/5 */
     const ts_problem q = PROBLEM(2, most, c), r = {.n = 2, .d = 2, .k = 1, .points = most, .centers = most};
     ck_assert_double_eq_tol(ts_variant_gamma(variant("soft"), &q), 2 / (2 * 1.8), 1e-12);

@@ -128,17 +128,32 @@ START_TEST(pictures) {
     bench("--scaling --only train-n,cluster-plain --plot scaling.svg");
     char *table = read_file("table.svg", NULL), *scaling = read_file("scaling.svg", NULL);
     ck_assert_ptr_nonnull(strstr(table, "</svg>"));
-    ck_assert_ptr_nonnull(strstr(table, "attention-512, backward"));
+    ck_assert_ptr_nonnull(strstr(table, "attention-512"));
+    ck_assert_ptr_nonnull(strstr(table, "backward, dropout .01"));
     ck_assert_ptr_nonnull(strstr(scaling, "</svg>"));
     ck_assert_ptr_nonnull(strstr(scaling, "cluster-plain: d = 4, k = 3"));
     free(table);
     free(scaling);
-    /* A chart of two bars has room for its title all the same. */
+    /* A chart of two lines has room for its title all the same. */
     char *narrow = read_file("narrow.svg", NULL);
     const char *width = strstr(narrow, "width=\"");
     ck_assert_ptr_nonnull(width);
-    ck_assert_int_ge(strtol(width + 7, NULL, 10), 500);
+    ck_assert_int_eq(strtol(width + 7, NULL, 10), 480);
+    ck_assert_ptr_nonnull(strstr(narrow, "Time of a repetition"));
     free(narrow);
+}
+END_TEST
+
+/* Both axes of every panel have a name, and a unit. */
+START_TEST(scaling_as_drawn) {
+    char *script = script_of("bench --quick --scaling --only train-n,cluster-plain --plot scaling.svg");
+    expect_readable(script);
+    expect_drawn(script, "'ms a step' at screen 0.0");
+    expect_drawn(script, "'MB added' at screen 0.5");
+    expect_drawn(script, "'n' at screen");
+    expect_drawn(script, "'train-n: ");
+    expect_drawn(script, "'time as n^");
+    free(script);
 }
 END_TEST
 
@@ -447,6 +462,29 @@ static void write_answering_python(const char *milliseconds) {
     remove("asked");
 }
 
+/* Dots: our times, and what the peers' are to them. */
+START_TEST(the_table_as_drawn) {
+    write_answering_python("12.5");
+    ck_assert_int_eq(setenv("TESSERA_PYTHON", "path/python3", 1), 0);
+    char *script = script_of("bench --quick --peers auto --only cluster-10 --plot table.svg");
+    ck_assert_int_eq(unsetenv("TESSERA_PYTHON"), 0);
+    expect_readable(script);
+    expect_drawn(script, "'time over tessera''s' at screen");
+    expect_drawn(script, "'milliseconds' at screen");
+    expect_drawn(script, "'plain Lloyd' at screen");
+    expect_drawn(script, "'scikit-learn' at screen");
+    expect_drawn(script, "$rows using 5:1 with points pt 7");
+    expect_drawn(script, "$rows using 6:1 with points pt 5");
+    expect_not_drawn(script, "boxerrorbars");
+    free(script);
+    script = script_of("bench --quick --peers none --only cluster-10 --plot table.svg"); /* our times alone */
+    expect_readable(script);
+    expect_drawn(script, "'milliseconds' at screen");
+    expect_not_drawn(script, "time over");
+    free(script);
+}
+END_TEST
+
 START_TEST(peers_that_answer) {
     write_answering_python("12.5");
     json_t *report = with_python("PATH=\"$PWD/path:$PATH\"", "--only cluster-10 --runs 5 --threads 3");
@@ -644,6 +682,8 @@ int main(void) {
     tcase_add_test(tests, some_of_the_works);
     tcase_add_test(tests, wrong_command_lines);
     tcase_add_test(tests, pictures);
+    tcase_add_test(tests, scaling_as_drawn);
+    tcase_add_test(tests, the_table_as_drawn);
     tcase_add_test(tests, works_that_fail);
     tcase_add_test(tests, works_that_are_killed);
     tcase_add_test(tests, outputs_that_fail);

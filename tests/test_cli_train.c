@@ -54,6 +54,42 @@ START_TEST(a_run_and_its_files) {
 }
 END_TEST
 
+/* The curve shows the run from its first row on, on a logarithmic scale, and the rates no more than six decades down.
+ */
+START_TEST(the_curve_as_drawn) {
+    ts_table metrics;
+    ts_io_error error;
+    double range[2];
+    char *script = script_of("train " SMALL " --steps 60 --out drawn");
+    ck_assert(ts_table_read("drawn/metrics.csv", &(ts_table_options){TS_HEADER_YES, NULL, NULL}, &metrics, &error));
+    expect_readable(script);
+    expect_drawn(script, "set logscale y");
+    read_range(script, "y", range);
+    for (int64_t i = 0; i < metrics.rows; i++) {
+        const double relative = metrics.values[metrics.cols * i + 3];
+        ck_assert(relative > range[0] && relative < range[1]);
+    }
+    expect_drawn(script, "'objective relative to Lloyd' at screen 0.0");
+    expect_drawn(script, "'learning rate' at screen 0.0");
+    expect_drawn(script, "plot 1 with lines lw 1.4 lc rgb '#0072B2'");
+    expect_drawn(script, "$m using 1:2 with lines lw 1.4 lc rgb '#D55E00'");
+    ts_table_free(&metrics);
+    free(script);
+    /* Rates that are halved until nothing moves. */
+    FILE *file = fopen("drawn/metrics.csv", "w");
+    ck_assert_ptr_nonnull(file);
+    fputs("step,train_loss,val_objective,val_relative,lr,seconds\n", file);
+    for (int i = 1; i <= 6; i++) fprintf(file, "%d,1,1,%g,%g,1\n", 10 * i, 3.0 / i, pow(10, -3 * i));
+    fclose(file);
+    script = script_of("train --resume drawn");
+    const char *rates = strstr(script, "'training step'");
+    ck_assert_ptr_nonnull(rates);
+    read_range(rates, "y", range);
+    ck_assert(range[0] > 1e-10 && range[0] < 1e-9 && range[1] > 1e-3 && range[1] < 3e-3);
+    free(script);
+}
+END_TEST
+
 START_TEST(threads_change_nothing) {
     for (int t = 0; t < 3; t++)
         json_decref(tessera_json("train " SMALL
@@ -446,6 +482,7 @@ int main(void) {
     TCase *tests = tcase_create("train");
     tcase_set_timeout(tests, 0);
     tcase_add_test(tests, a_run_and_its_files);
+    tcase_add_test(tests, the_curve_as_drawn);
     tcase_add_test(tests, threads_change_nothing);
     tcase_add_test(tests, longer_by_resuming);
     tcase_add_test(tests, a_cosine_schedule_ends);

@@ -184,12 +184,12 @@ END_TEST
 /* What --print-arch writes is what ran: read back, it gives the same result. */
 START_TEST(definitions_go_out_and_come_back) {
     for (const ts_variant *v = ts_variants; v->name != NULL; v++) {
-        const char *data = "\"$TESSERA_DATA/iris.csv\" -k 3 --columns 1-4 --seed 3 --steps 20";
+        const char *data = "\"$TESSERA_DATA/iris.csv\" -k 3 --columns 1-4 --seed 3";
         ck_assert_int_eq(tessera("cluster %s --algorithm %s --print-arch", data, v->name), 0);
         write_file("arch.json", out);
         char *printed = strdup(out);
-        json_t *a = tessera_json("cluster %s --algorithm %s", data, v->name);
-        json_t *b = tessera_json("cluster %s --arch arch.json", data);
+        json_t *a = tessera_json("cluster %s --steps 20 --algorithm %s", data, v->name);
+        json_t *b = tessera_json("cluster %s --steps 20 --arch arch.json", data);
         ck_assert_msg(json_equal(json_object_get(a, "centers"), json_object_get(b, "centers")), "%s", v->name);
         ck_assert(json_equal(json_object_get(a, "labels"), json_object_get(b, "labels")));
         ck_assert_double_eq(number(a, "objective"), number(b, "objective"));
@@ -204,6 +204,34 @@ START_TEST(definitions_go_out_and_come_back) {
     expect_failure(2, "chooses gamma by the data", "cluster --print-arch --algorithm soft");
     ck_assert_int_eq(tessera("cluster --print-arch --algorithm soft --gamma 2.5"), 0);
     ck_assert_ptr_nonnull(strstr(out, "\"gamma\": 2.5"));
+}
+END_TEST
+
+/* Options that would do nothing are refused, as --print-arch clusters nothing, and without a file reads nothing. */
+START_TEST(print_arch_refuses_what_means_nothing) {
+    static const char *const results[] = {
+        "labels never.csv", "centers c.csv", "trajectory t.npy", "weights w.npy", "plot never.svg",
+        "compare",          "json",          "steps 3",          "steps-exact",   "empty random"};
+    static const char *const data[] = {"k 2",    "header no",  "columns 1", "labels-column 2", "scaling minmax",
+                                       "seed 1", "restarts 3", "init first"};
+    char message[80];
+    write_file("six.csv", "1,2\n1,4\n1,1\n4,2\n4,4\n4,1\n");
+    for (size_t i = 0; i < sizeof results / sizeof *results; i++) {
+        snprintf(message, sizeof message, "--%.*s: --print-arch clusters nothing", (int)strcspn(results[i], " "),
+                 results[i]);
+        expect_failure(2, message, "cluster --print-arch --%s", results[i]);
+        expect_failure(2, message, "cluster six.csv -k 2 --algorithm soft --print-arch --%s", results[i]);
+    }
+    for (size_t i = 0; i < sizeof data / sizeof *data; i++) {
+        snprintf(message, sizeof message, "--%.*s: --print-arch without FILE reads no data", (int)strcspn(data[i], " "),
+                 data[i]);
+        expect_failure(2, message, "cluster --print-arch --%s", data[i]);
+    }
+    expect_failure(2, "how many clusters?", "cluster six.csv --print-arch");
+    ck_assert(!file_exists("never.csv") && !file_exists("never.svg"));
+    ck_assert_int_eq(tessera("cluster six.csv -k 2 --algorithm soft --print-arch --header no --columns 1-2 --seed 1 "
+                             "--scaling minmax --init random --restarts 3 --quiet --threads 1"),
+                     0);
 }
 END_TEST
 
@@ -295,6 +323,11 @@ START_TEST(verify) {
                   number(json_array_get(rows, i), "mismatches") == 0);
     const json_t *figure = json_array_get(json_object_get(r, "figure3"), 0);
     ck_assert(number(figure, "difference") <= 1e-3 && number(figure, "onehot") > 9700);
+    /* In the units of the paper, whose sample ends at 4.59: it would be log 25 = 3.22 more in those of the points. */
+    const json_t *lloyd = json_object_get(figure, "lloyd"), *circuit = json_object_get(figure, "circuit");
+    ck_assert_double_eq_tol(json_number_value(json_array_get(lloyd, 0)), 6.44, 1);
+    ck_assert_double_eq_tol(json_number_value(json_array_get(lloyd, 10)), 4.59, 0.2);
+    ck_assert_double_eq_tol(json_number_value(json_array_get(circuit, 10)), 4.59, 0.2);
     json_decref(r);
     char *first = NULL;
     for (int t = 1; t <= 2; t++) {
@@ -319,6 +352,7 @@ int main(void) {
     tcase_add_test(tests, medoids_are_rows);
     tcase_add_test(tests, weights_of_soft_algorithms);
     tcase_add_test(tests, definitions_go_out_and_come_back);
+    tcase_add_test(tests, print_arch_refuses_what_means_nothing);
     tcase_add_test(tests, very_small_data);
     tcase_add_test(tests, wrong_definitions);
     tcase_add_test(tests, threads_change_nothing);

@@ -266,7 +266,7 @@ START_TEST(pictures) {
               strstr(svg, "looks at itself") != NULL);
     free(svg);
     svg = read_file("a.svg", NULL);
-    ck_assert(strstr(svg, "</svg>") != NULL && strstr(svg, "centres look at points") != NULL);
+    ck_assert(strstr(svg, "</svg>") != NULL && strstr(svg, "centres look") != NULL && strstr(svg, "at points") != NULL);
     free(svg);
     for (int i = 1; i < 3; i++) {
         const ts_train_options o = options_of(schemes[i]);
@@ -276,6 +276,25 @@ START_TEST(pictures) {
     ck_assert(file_exists("w1.png") && file_exists("a1.pdf") && file_exists("w2.png") && file_exists("a2.pdf"));
     ck_assert_int_eq(shell("PATH=/nowhere \"$TESSERA\" inspect model.safetensors --plot n.svg >out.txt 2>err.txt"), 1);
     expect_failure_line("gnuplot is not installed");
+}
+END_TEST
+
+/* The bars of colours have numbers at their ends. */
+START_TEST(what_is_drawn) {
+    make_model();
+    char *script = script_of("inspect model.safetensors --plot w.svg");
+    expect_readable(script);
+    expect_drawn(script, "'learned Q, K, V'");
+    expect_drawn(script, "'-1' at screen");
+    expect_drawn(script, "'1' at screen");
+    expect_drawn(script, "'cross_centers: centres look at points'");
+    free(script);
+    script = script_of("inspect model.safetensors --attention a.svg");
+    expect_readable(script);
+    expect_drawn(script, "'centres look'");
+    expect_drawn(script, "'0' at screen");
+    expect_drawn(script, "'step 10' at screen");
+    free(script);
 }
 END_TEST
 
@@ -290,6 +309,7 @@ int main(void) {
     tcase_add_test(tests, any_file_as_text);
     tcase_add_test(tests, wrong_files_and_words);
     tcase_add_test(tests, pictures);
+    tcase_add_test(tests, what_is_drawn);
     suite_add_tcase(suite, tests);
     return run_program_suite(suite);
 }

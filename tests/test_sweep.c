@@ -375,6 +375,26 @@ START_TEST(pictures) {
 }
 END_TEST
 
+START_TEST(what_is_drawn) {
+    char *script = script_of("sweep " GRID "--out drawn.csv --plot a.svg");
+    expect_readable(script);
+    expect_drawn(script, "'gamma = 100'");
+    expect_drawn(script, "'data scale' at screen 0.0");
+    expect_drawn(script, "'dimensions' at screen");
+    expect_drawn(script, "set cbtics ('");
+    expect_drawn(script, "'mean |difference of log objectives|'");
+    free(script);
+    /* Of two hundred numbers along an axis some are named. */
+    script =
+        script_of("sweep --clusters 2 --dimensions 2 --points 100-299 --scales 1 --gammas 1 --steps 1 --out many.csv "
+                  "--plot a.svg");
+    expect_readable(script);
+    expect_drawn(script, "'100' 0, ");
+    expect_not_drawn(script, "'101' 1");
+    free(script);
+}
+END_TEST
+
 int main(void) {
     Suite *suite = suite_create("sweep");
     TCase *tests = tcase_create("sweep");
@@ -392,6 +412,7 @@ int main(void) {
     tcase_add_test(tests, lists);
     tcase_add_test(tests, report_and_json);
     tcase_add_test(tests, pictures);
+    tcase_add_test(tests, what_is_drawn);
     suite_add_tcase(suite, tests);
     return run_program_suite(suite);
 }
