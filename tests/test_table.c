@@ -693,8 +693,7 @@ START_TEST(mutations) {
         "x y\n1 2\n3\t4\n\n5 6",
         "\"q,\"\"r\",s\r1,2\r3,4\r",
         "\"a\" \"b\"\n\"1\" 1.5 2\n\"2\" 3 4\n",
-        "sep=;\n# x\n#N/A;Gr\xf6\xdf"
-        "e;2019\n1,5;2;3\n",
+        "sep=;\n# x\n#N/A;Gr\366\337e;2019\n1,5;2;3\n",
     };
     static const char *const headers[] = {"{'descr': '<f4', 'fortran_order': False, 'shape': (3, 4), }  \n",
                                           "{'descr': '>i2', 'fortran_order': True, 'shape': (24,), }\n"};
