@@ -63,7 +63,8 @@ static const cli_option options_table[] = {
     {CLI_WHOLE, 0, "threads", "N", "changes no result (default: as OpenMP chooses)", FIELD(threads), 1, 1024},
     {CLI_HEADING, 0, NULL, NULL, "What to read", 0, 0, 0},
     {CLI_CHOICE, 0, "header", "auto|yes|no",
-     "is the first row of a text file names? (default auto: if none of\nit is a number, and some look like names)",
+     "is the first row of a text file names? (default auto: if a cell\nlooks like a name, and no other is a number but "
+     "whole ones)",
      FIELD(header), 0, 0},
     {CLI_TEXT, 0, "columns", "LIST", "the features, by number or name: 1-4,6 (default: all)", FIELD(columns), 0, 0},
     {CLI_TEXT, 0, "labels-column", "C",

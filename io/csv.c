@@ -366,15 +366,18 @@ static bool store_row(csv_reader *r, ts_table_builder *b, int64_t rows) {
     return ts_builder_add_label(b, class_text, r->error);
 }
 
-/* Are these cells of the record, all if `columns` is NULL, names? None is a number, and at least one a name; what is
- * empty or a mark of a missing value says nothing. */
-static bool holds_names(csv_reader *r, const int64_t *columns, int64_t count) {
+/* Are these cells of the record, all if `columns` is NULL, names? At least one is, and numbers among the others are
+ * whole, as years are; what is empty or a mark of a missing value says nothing. *mixed: are there numbers? */
+static bool holds_names(csv_reader *r, const int64_t *columns, int64_t count, bool *mixed) {
     bool any = false;
+    *mixed = false;
     for (int64_t k = 0; k < count; k++) {
         char *cell = r->text + r->cells[columns == NULL ? k : columns[k]], mark;
         double value;
         const ts_cell_kind kind = ts_cell_number(cell, r->separator == ';', &value, &mark);
-        if (kind == TS_CELL_FINITE || kind == TS_CELL_NOT_FINITE) return false;
+        const bool is_number = kind == TS_CELL_FINITE || kind == TS_CELL_NOT_FINITE;
+        if (is_number && !ts_cell_is_whole(cell)) return false;
+        *mixed = *mixed || is_number;
         any = any || (kind == TS_CELL_TEXT && ts_cell_is_name(cell));
     }
     return any;
@@ -399,7 +402,10 @@ static char **copy_names(const csv_reader *r) {
     return NULL;
 }
 
-static void note_names(const csv_reader *r, ts_table *table) {
+static void note_names(const csv_reader *r, bool mixed, ts_table *table) {
+    if (mixed)
+        ts_note(table, "row %" PRId64 " is taken for names, some of them numbers: --header no takes it for data",
+                r->row);
     if (r->row_names) ts_note(table, "column 1 has no name in the header and is left out, as names of the rows");
     for (int64_t j = 0; j < r->n_cells; j++) {
         const char *fault = ts_utf8_fault(r->text + r->cells[j]);
@@ -413,19 +419,21 @@ static void note_names(const csv_reader *r, ts_table *table) {
 /* Chooses the columns by the first row, the current record, and tells whether it is a header. */
 static bool read_header(csv_reader *r, ts_table_builder *b, bool *is_header) {
     const ts_header_mode mode = b->options->header;
+    bool mixed = false;
     r->row_names =
-        r->row_names && (mode == TS_HEADER_YES || (mode == TS_HEADER_AUTO && holds_names(r, NULL, r->n_cells)));
+        r->row_names && (mode == TS_HEADER_YES || (mode == TS_HEADER_AUTO && holds_names(r, NULL, r->n_cells, &mixed)));
     b->row_names = r->row_names;
     char **names = copy_names(r);
     if (names == NULL) return ts_io_fail_memory(r->error, r->source->name);
     bool by_name;
     bool ok = ts_builder_choose(b, r->n_cells + r->row_names, mode == TS_HEADER_NO ? NULL : names, &by_name, r->error);
     if (ok) {
-        *is_header = mode == TS_HEADER_YES || (mode == TS_HEADER_AUTO &&
-                                               (r->row_names || by_name || holds_names(r, b->columns, b->table->cols)));
+        const bool guessed = mode == TS_HEADER_AUTO && !r->row_names && !by_name;
+        *is_header = mode == TS_HEADER_YES || (mode == TS_HEADER_AUTO && !guessed) ||
+                     (guessed && holds_names(r, b->columns, b->table->cols, &mixed));
         r->guesses = mode == TS_HEADER_AUTO && !*is_header && !b->fixed;
         if (*is_header) ok = ts_builder_set_names(b, names, r->error);
-        if (*is_header) note_names(r, b->table);
+        if (*is_header) note_names(r, guessed && mixed, b->table);
     }
     free_names(names, r->n_cells + r->row_names);
     return ok;

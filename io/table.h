@@ -18,8 +18,8 @@ typedef enum ts_header_mode { TS_HEADER_AUTO, TS_HEADER_YES, TS_HEADER_NO } ts_h
 typedef struct ts_table_options {
     ts_header_mode header;     /* is the first row of a text file names? AUTO: yes if it holds a name that the options
                                   choose a column by; or if of its chosen cells at least one looks like a name (its first
-                                  letter or digit is a letter, and it is no mark of a missing value such as NA) and none
-                                  is a number (nan and inf, in any spelling, are numbers) */
+                                  letter or digit is a letter, and it is no mark of a missing value such as NA), and
+                                  numbers among the others, if any, are digits only, as years are (a note says so) */
     const char *columns;       /* the features to read: "1-4,6" counted from 1, or names "width,height", or a
                                   mixture; digits only are always a number; NULL: every column but the labels' and
                                   names of rows */

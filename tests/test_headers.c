@@ -58,10 +58,11 @@ START_TEST(malformed_numbers_are_no_names) {
 }
 END_TEST
 
-/* A name beside a number is no header row; of the chosen columns, only. */
+/* A name beside whole numbers, as years are, makes a header row, one beside others does not; of the chosen columns,
+ * only. */
 START_TEST(names_beside_numbers) {
     static const bad_text mixed[] = {
-        {"1,b\n3,4\n", "row 1, column 2: not a number ('b')" CHOOSE YES},
+        {"1.5,b\n3,4\n", "row 1, column 2: not a number ('b')" CHOOSE YES},
         {"5.1,3.5,setosa\n4.9,3.0,setosa\n", "row 1, column 3: not a number ('setosa')" CHOOSE YES},
         {",0,1\n0,5,6\n", "row 1, column 1: missing value (empty cell)" YES},
         {"inf,b\n3,4\n", "row 1, column 1: not finite (inf)"},
@@ -70,6 +71,7 @@ START_TEST(names_beside_numbers) {
     };
     static const good_text names[] = {
         {"RI,Na,Mg\n1,2,3\n", 1, 3, {1, 2, 3}, "RI", NULL}, /* sodium */
+        {"size,2019,2020\n1,2,3\n", 1, 3, {1, 2, 3}, "size", NULL},
         {"NA,b\n1,2\n", 1, 2, {1, 2}, "NA", NULL},
         {"0x10,b\n1,2\n", 1, 2, {1, 2}, "0x10", NULL},
         {"2m_temp,wind\n1,2\n", 1, 2, {1, 2}, "2m_temp", NULL},
@@ -117,6 +119,7 @@ static void assert_notes(const noted *cases, size_t count, const ts_table_option
 
 START_TEST(rows_that_are_numbered) {
     static const noted cases[] = {
+        {"size,2019,2020\n1,2,3\n", "row 1 is taken for names, some of them numbers: --header no takes it for data"},
         {"1,5,3\n2,7,3\n3,8,1\n", "column 1 counts the rows from 1: --columns 2-3 leaves it out"},
         {"n,x,y\n0,5,3\n1,7,3\n2,8,1\n", "column 1 ('n') counts the rows from 0: --columns 2-3 leaves it out"},
         {"x,n,y,z\n5,1,3,4\n7,2,3,1\n9,3,1,1\n",
@@ -354,7 +357,7 @@ START_TEST(features_that_do_not_match) {
                                                "'p', 'q', 'r', 's', 't', 'u', ..." POSITION},
         {"a,NA\n1,2\n", "no column is named 'b', which is a feature of the data; the header has 'a', 'NA'" POSITION},
         {"NA,2\n3,4\n", "row 1, column 1: missing value (NA)"},
-        {"1,x\n3,4\n", "row 1, column 2: not a number ('x')"},
+        {"1.5,x\n3,4\n", "row 1, column 2: not a number ('x')"},
     };
     ts_table table;
     const char *message;

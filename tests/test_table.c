@@ -164,6 +164,7 @@ END_TEST
 
 START_TEST(header_rows) {
     static const good_text automatic[] = {
+        {"1,b\n3,4\n", 1, 2, {3, 4}, "1", NULL},
         {"1,2\n3,4\n", 2, 2, {1, 2, 3, 4}, NULL, NULL},
         {",x\n3,4\n", 1, 2, {3, 4}, "", NULL},
     };
