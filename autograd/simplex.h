@@ -40,8 +40,8 @@ typedef struct ts_simplex {
      */
     double (*forward)(const ts_simplex_row *row, const double *s, double *w);
 
-    /* ds[n] = (d p / d s)^T dp, given what forward computed; not called where dp is all 0, see ts_simplex_backward. NULL:
-     * the gradient is zero everywhere (piecewise constant weights). */
+    /* ds[n] = (d p / d s)^T dp, given what forward computed; not called where dp is all 0, see ts_simplex_backward.
+     * NULL: the gradient is zero everywhere (piecewise constant weights). */
     void (*backward)(const ts_simplex_row *row, const double *s, const double *w, double z, const double *dp,
                      double *ds);
 
