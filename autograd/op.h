@@ -83,9 +83,9 @@ ts_status ts_refuse(const ts_node *node, ts_status status, const char *format, .
  * product with infinity): so a value that a clamp, a mask or a loss leaves out cannot spoil what it was computed from.
  * The same holds inside an op, as if it were composed of smaller ones: in sums of products (matmul, distances,
  * attention) for each product with a dy of 0, in ops that take rows as a whole (norms, simplex maps, log_softmax,
- * attention) for each row whose dy is all 0. What an element adds is written TS_ASKED(dy, term): 0 where dy is, else
- * `term`. */
-#define TS_ASKED(dy, term) ((dy) == 0 ? 0 : (term))
+ * attention) for each row whose dy is all 0. What an element adds is written TS_ASKED(dy, term): dy where that is 0,
+ * else `term`. */
+#define TS_ASKED(dy, term) ((dy) == 0 ? (dy) : (term))
 
 /* Whether anybody asks for one of n elements. */
 static inline bool ts_any_asked(const ts_real *dy, int64_t n) {

@@ -113,9 +113,11 @@ typedef struct ts_attention_spec {
     bool fast; /* scores in ts_real by products, not squared differences in double; see ts_attention */
 } ts_attention_spec;
 /* q [..,n,e], k [..,m,e], v [..,m,f] -> [..,n,f]:  P_i = simplex(S_i), y_i = sum_j P_ij v_j. Leading axes are equal.
- * mask [..,n,m], or NULL: entries equal to 0 are excluded before the simplex map, exactly; a row with none left gives
- * zeros and no gradient. The mask has no gradient. Scores, weights and sums are taken in double and rounded once.
- * Nothing is saved: the backward pass computes the scores again. Workspace: a strip of score rows a thread.
+ * mask [..,n,m], or NULL: entries equal to 0 are excluded before the simplex map, exactly: whatever an excluded key or
+ * value holds, infinities and NaN too, changes nothing and has a gradient of 0. A row with none left gives zeros and no
+ * gradient. The mask has no gradient. A weight of exactly 0, dropped or by the map, counts for nothing as well,
+ * whatever the value (but see fast_attention.h). Scores, weights and sums are taken in double and rounded once. Nothing
+ * is saved: the backward pass computes the scores again. Workspace: a strip of score rows a thread.
  *
  * spec->fast, for training: with softmax, sparsemax, hardmax and linear weights all is computed in ts_real, tile by
  * tile, up to forty times as fast; other maps, dropout 1 and gamma beyond 1e-18 .. 1e18 are computed as without it. A

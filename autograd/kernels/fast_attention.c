@@ -89,7 +89,6 @@ typedef struct call {
     int64_t first, end; /* in backward, the chunk of keys in hand */
 } call;
 
-/* Keys and values that are not finite matter where weights of 0 keep them out, and to gradients. */
 static call call_of(const ts_fast_attention *a, bool backward, ts_real *scratch) {
     const double factor = (a->euclidean ? 2 : 1) * (rules[a->map].scaled ? a->gamma : 1);
     call c = {.a = a, .kernels = kernels_in_use(), .slots = scratch, .threads = threads_for(a)};
@@ -104,7 +103,7 @@ static call call_of(const ts_fast_attention *a, bool backward, ts_real *scratch)
                             .drops = a->dropout > 0,
                             .kept_share = (ts_real)(1 / (1 - a->dropout))};
     ts_real *const spoilt = scratch + c.layout.slots * c.layout.slot, *const columns = spoilt + c.layout.spoilt;
-    if (backward || a->mask != NULL || c.task.drops) c.task.spoilt = spoilt;
+    if (backward) c.task.spoilt = spoilt;
     c.means = columns + c.layout.columns;
     c.work = c.means + c.layout.means;
     if (!c.task.drops) return c;

@@ -13,20 +13,24 @@
  * those of a block of 48 rows and up to 4096 keys are in a workspace, and with more keys they are computed again in
  * each of the few passes that find t.
  *
- * Bounds. Squared distances are 2 q.k - ||k||^2 about a point c near the mean key (||q||^2 cancels in all maps but the
- * linear one, which takes it off): a score is off by a few eps gamma r^2, where r is the largest distance of a query or
- * key from c. An offset common to all costs nothing, an outlier does, unless the mask excludes it. Dot products are off
- * by a few eps gamma |q| |k|. A weight is off by as much: relatively under softmax, where weights below 2^-126 of the
- * largest are 0, absolutely under sparsemax, over the sum of scores under linear. Hardmax takes the maximisers of the
- * scores as computed: equal keys tie, keys that differ by less than the bound may or may not. The gradient of sparsemax
- * jumps where a key enters the support, and scores off by the bound may move it over the edge.
+ * Bounds. Squared distances are 2 q.k - ||k||^2 about a point c, the mean of some keys (||q||^2 cancels in all maps but
+ * the linear one, which takes it off): a score is off by a few eps gamma r^2, where r is the largest distance of a
+ * query or key from c. An offset common to all costs nothing, an outlier does. Under a mask c is the mean of keys that
+ * all rows see, so that nothing excluded moves it; if there are none it is the shortest key that any row sees, and r at
+ * most twice the length of a row's own query and keys, whatever the others are. Dot products are off by a few eps gamma
+ * |q| |k|. A weight is off by as much: relatively under softmax, where weights below 2^-126 of the largest are 0,
+ * absolutely under sparsemax, over the sum of scores under linear. Hardmax takes the maximisers of the scores as
+ * computed: equal keys tie, keys that differ by less than the bound may or may not. The gradient of sparsemax jumps
+ * where a key enters the support, and scores off by the bound may move it over the edge.
  *
- * What is not finite. NaN anywhere in a row's query, in any key or in any value makes the row NaN. A score of -inf has
- * weight 0, a row with nothing else is zeros without gradient, and so is a row without keys, whatever its query and dy
- * are. A score of +inf gives NaN, and so may infinite coordinates in Euclidean attention; linear scores of +inf share
- * the weight and give no gradient. Linear scores should be of one sign, which is not checked; where their sum is 0 the
- * row is zeros without gradient. Under a mask a key or value that is not finite makes NaN of the rows that see it, and
- * leaves no trace in others.
+ * What is not finite. NaN in a row's query or in a key that it sees makes the row NaN. A score of -inf has weight 0, a
+ * row with nothing else is zeros without gradient, and so is a row without keys, whatever its query and dy are. A score
+ * of +inf gives NaN, and so may infinite coordinates in Euclidean attention; linear scores of +inf share the weight and
+ * give no gradient. Linear scores should be of one sign, which is not checked; where their sum is 0 the row is zeros
+ * without gradient. Under a mask or dropout a weight of exactly 0, of an excluded key, a dropped one or by the map,
+ * counts for nothing whatever the value is; without either no time is spent on that, and a value that is not finite
+ * makes that coordinate of every row infinite or NaN. What a row does not see gets exactly no gradient from it, and a
+ * row whose dy is all 0 gives none (op.h).
  *
  * The same bits at any number of threads; not on every processor, where registers and fused operations differ. */
 #ifndef TS_FAST_ATTENTION_H

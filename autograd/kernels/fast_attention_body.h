@@ -37,32 +37,48 @@ static void forward_end(const ts_fast_task *task, const block *b, const workspac
     }
 }
 
-static void forward(const ts_fast_task *task, ts_real *work, int64_t batch, int64_t index) {
+/* Sums of weights and of weights times values. */
+static void forward_sums(const ts_fast_task *task, const block *b, const workspace *w) {
     const ts_fast_attention *a = task->a;
     const row_map *map = &row_maps[a->map];
-    const workspace w = workspace_of(a, work);
     const bool kept = keeps_scores(a);
-    block b = block_of(task, batch, index);
-    b.careful = is_spoilt(task, batch);
-    pack_queries(task, &b, &w);
-    for (int64_t r = 0; r < b.width; r++) w.buffer[STATISTICS][r] = SIMD_LOWEST, w.buffer[SUMS][r] = 0;
-    if (map->find != NULL) map->find(task, &b, &w);
+    for (int64_t r = 0; r < b->width; r++) w->buffer[STATISTICS][r] = SIMD_LOWEST, w->buffer[SUMS][r] = 0;
+    if (map->find != NULL) map->find(task, b, w);
     for (int64_t first = 0; first < a->m; first += TILE_KEYS) {
-        const key_tile t = tile_at(&b, &w, first, a->m, kept, false);
-        if (!kept) score(task, &b, &w, &t);
-        map->weigh(task, &b, &w, &t);
+        const key_tile t = tile_at(b, w, first, a->m, kept, false);
+        if (!kept) score(task, b, w, &t);
+        map->weigh(task, b, w, &t);
         const product p = {.rows = a->f,
-                           .vecs = b.vecs,
+                           .vecs = b->vecs,
                            .depth = t.keys,
                            .a = task->values + first * a->f,
                            .a_row = 1,
                            .a_step = a->f,
                            .b = t.scores,
-                           .b_step = b.width,
-                           .c = w.buffer[SUM_LANES],
-                           .c_step = b.width,
+                           .b_step = b->width,
+                           .c = w->buffer[SUM_LANES],
+                           .c_step = b->width,
                            .add = first > 0};
-        multiply_block(&b, &p, false, true);
+        multiply_block(b, &p, false, true);
+    }
+}
+
+/* Whether all values were finite: one that is not spoils a coordinate of all rows, whatever their weights are. */
+static bool has_finite_sums(const ts_fast_task *task, const block *b, const workspace *w) {
+    int spoilt = 0;
+    for (int64_t c = 0; c < task->a->f; c++) spoilt |= !(w->buffer[SUM_LANES][c * b->width] * 0 == 0);
+    return !spoilt;
+}
+
+static void forward(const ts_fast_task *task, ts_real *work, int64_t batch, int64_t index) {
+    const ts_fast_attention *a = task->a;
+    const workspace w = workspace_of(a, work);
+    block b = block_of(task, batch, index);
+    pack_queries(task, &b, &w);
+    forward_sums(task, &b, &w);
+    if ((a->mask != NULL || task->drops) && !has_finite_sums(task, &b, &w)) { /* what weights of 0 should keep out */
+        b.careful = true;
+        forward_sums(task, &b, &w);
     }
     forward_end(task, &b, &w);
 }
@@ -73,31 +89,33 @@ typedef struct wanted {
     bool dq, dk, dv;
 } wanted;
 
-/* Statistics, means and dy of some rows. With 1/sum in dy and the means, weights and slopes need no division; slopes
- * that do not depend on the sum get 1 in its place. Rows without weights take no part, whatever their dy is, nor do
- * those whose dy is all 0, whatever their weights are: both get 0 for 1/sum. Whether all is finite is returned. */
-static bool pack_upstream_rows(const ts_fast_task *task, const block *b, const workspace *w, int64_t v) {
-    const ts_fast_attention *a = task->a;
-    ts_real *dy = w->buffer[DY_LANES] + v, *y = w->buffer[SUM_LANES] + v, *inverse = w->buffer[SUMS] + v;
+/* Means and dy of some rows, in lanes. With 1/sum in dy and the means, weights and slopes need no division; slopes that
+ * do not depend on the sum get 1 in its place. Rows without weights take no part, whatever their dy is. In care rows
+ * whose dy is all 0 do not either, whatever their weights are: they get 0 for 1/sum. Zeros are returned, or NaN where
+ * something is not finite; `careful` is a constant. */
+SIMD_INLINE vec pack_upstream_rows(const ts_fast_task *task, const block *b, const workspace *w, int64_t v,
+                                   const bool careful) {
+    const row_map *map = &row_maps[task->a->map];
+    ts_real *dy = w->buffer[DY_LANES] + v, *inverse = w->buffer[SUMS] + v;
+    const ts_real *y = w->buffer[SUM_LANES] + v;
     const vec over_sum = vec_load(inverse), statistic = vec_load(w->buffer[STATISTICS] + v);
     const vec_int has_weights = over_sum != (vec){0};
-    const vec factor = row_maps[a->map].find_means == NULL ? over_sum : over_sum - over_sum + 1; /* NaN stays NaN */
+    const vec factor = map->find_means == NULL ? over_sum : over_sum - over_sum + 1; /* NaN stays NaN */
     vec_int asked = {0};
     vec mean = {0};
-    for (int64_t c = 0; c < a->f * b->width; c += b->width) {
+    for (int64_t c = 0; c < task->a->f * b->width; c += b->width) {
         const vec x = vec_where(has_weights, vec_load(dy + c));
-        asked |= x != (vec){0};
-        mean += vec_times(x, vec_load(y + c));
-        vec_store(dy + c, vec_times(x, factor * task->kept_share));
+        const vec_int here = x != (vec){0};
+        mean += x * (careful ? vec_where(here, vec_load(y + c)) : vec_load(y + c));
+        vec_store(dy + c, careful ? vec_times(x, factor * task->kept_share) : x * (factor * task->kept_share));
+        asked |= here;
     }
-    vec_store(w->buffer[MEANS] + v, vec_where(asked, mean * over_sum));
-    vec_store(inverse, vec_where(asked, over_sum));
-    const vec zeros = mean * 0 + over_sum * 0 + statistic * 0; /* NaN where something is not finite */
-    for (int l = 0; l < LANES; l++)
-        if (zeros[l] != 0) return false;
-    return true;
+    vec_store(w->buffer[MEANS] + v, careful ? vec_where(asked, mean * over_sum) : mean * over_sum);
+    if (careful) vec_store(inverse, vec_where(asked, over_sum));
+    return mean * 0 + over_sum * 0 + statistic * 0;
 }
 
+/* Statistics, means and dy of the block, and whether it needs care. */
 static void pack_upstream(const ts_fast_task *task, block *b, const workspace *w) {
     const ts_fast_attention *a = task->a;
     const int64_t at = b->batch * a->n + b->first, width = whole_vectors(a->f);
@@ -108,12 +126,17 @@ static void pack_upstream(const ts_fast_task *task, block *b, const workspace *w
     }
     to_lanes(a, b, a->dy, a->f, a->f, w->buffer[DY_LANES]);
     to_lanes(a, b, a->y, a->f, a->f, w->buffer[SUM_LANES]);
-    b->careful = is_spoilt(task, b->batch);
-    for (int64_t v = 0; v < b->width; v += LANES)
-        if (!pack_upstream_rows(task, b, w, v)) b->careful = true;
+    vec zeros = {0};
+    for (int64_t v = 0; v < b->width; v += LANES) zeros += pack_upstream_rows(task, b, w, v, false);
+    b->careful = task->spoilt[b->batch] != 0 || !vec_is_finite(zeros);
+    if (b->careful) {
+        to_lanes(a, b, a->dy, a->f, a->f, w->buffer[DY_LANES]);
+        for (int64_t v = 0; v < b->width; v += LANES) pack_upstream_rows(task, b, w, v, true);
+    }
     for (int64_t r = 0; r < b->rows; r++, rows += width) {
         const ts_real *from = a->dy + (at + r) * a->f, factor = inverse[r] * task->kept_share;
-        for (int64_t c = 0; c < width; c++) rows[c] = c < a->f && factor != 0 ? TS_ASKED(from[c], from[c] * factor) : 0;
+        for (int64_t c = 0; c < width; c++) rows[c] = c < a->f && factor != 0 ? from[c] * factor : 0;
+        for (int64_t c = 0; c < a->f && b->careful; c++) rows[c] = TS_ASKED(from[c], rows[c]);
     }
 }
 
@@ -249,9 +272,10 @@ static void backward_end(const ts_fast_task *task, const workspace *w, int64_t b
     const ts_real *sums = w->buffer[DK];
     for (int64_t j = first; j < end && a->dk != NULL; j++, sums += k_width(a)) {
         ts_real *dk = a->dk + (batch * a->m + j) * a->e;
-        const ts_real *k = task->keys + j * task->key_step, factor = a->euclidean ? task->grad_scale * sums[a->e] : 0;
+        const ts_real factor = a->euclidean ? task->grad_scale * sums[a->e] : 0;
+        const ts_real *k = factor != 0 ? task->keys + j * task->key_step : sums; /* not 0 times infinity */
         for (int64_t c = 0; c < a->e; c++)
-            dk[c] = (a->fresh[1] ? 0 : dk[c]) + (a->euclidean ? sums[c] - TS_ASKED(factor, factor * k[c]) : sums[c]);
+            dk[c] = (a->fresh[1] ? 0 : dk[c]) + (a->euclidean ? sums[c] - factor * k[c] : sums[c]);
     }
     sums = w->buffer[DV];
     for (int64_t j = first; j < end && a->dv != NULL; j++, sums += whole_vectors(a->f)) {

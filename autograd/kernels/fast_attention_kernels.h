@@ -18,7 +18,7 @@ typedef struct ts_fast_task {
     const ts_real *keys; /* [m], and */
     int64_t key_step;    /* from one key to the next */
     const ts_real *values;
-    ts_real *spoilt; /* [batches] 1 where keys or values are not all finite, else 0; NULL: it does not matter */
+    ts_real *spoilt; /* [batches] in backward, 1 where keys or values are not all finite, else 0; NULL in forward */
     bool drops;      /* dropout > 0, and then */
     ts_drop_key key;
     uint32_t *columns;  /* [m] their words */

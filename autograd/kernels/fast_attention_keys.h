@@ -132,8 +132,4 @@ static void prepare(const ts_fast_task *task, int64_t batch) {
     task->spoilt[batch] = !is_finite(task->keys, a->m * task->key_step) || !is_finite(task->values, a->m * a->f);
 }
 
-static bool is_spoilt(const ts_fast_task *task, int64_t batch) {
-    return task->spoilt != NULL && task->spoilt[batch] != 0;
-}
-
 #endif

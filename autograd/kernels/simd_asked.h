@@ -6,6 +6,13 @@
 
 #include "simd_product.h"
 
+SIMD_INLINE bool vec_is_finite(vec x) {
+    const vec zeros = x * 0; /* or NaN */
+    int spoilt = 0;
+    for (int l = 0; l < LANES; l++) spoilt |= zeros[l] != 0;
+    return !spoilt;
+}
+
 /* Whether all of n numbers are finite. */
 SIMD_INLINE bool is_finite(const ts_real *x, int64_t n) {
     vec zeros[4] = {{0}, {0}, {0}, {0}}; /* or NaN; four, so as not to wait for each */
@@ -14,15 +21,13 @@ SIMD_INLINE bool is_finite(const ts_real *x, int64_t n) {
     for (; i + 4 * LANES <= n; i += 4 * LANES)
         for (int v = 0; v < 4; v++) zeros[v] += vec_load(x + i + v * LANES) * 0;
     for (; i + LANES <= n; i += LANES) zeros[0] += vec_load(x + i) * 0;
-    zeros[0] += zeros[1] + zeros[2] + zeros[3];
-    for (int l = 0; l < LANES; l++) spoilt |= zeros[0][l] != 0;
     for (; i < n; i++) spoilt |= !(x[i] - x[i] == 0);
-    return !spoilt;
+    return !spoilt && vec_is_finite(zeros[0] + zeros[1] + zeros[2] + zeros[3]);
 }
 
 /* As multiply, with the same roundings, but terms with a zero of the left factor, of the right one, or of either are
- * left out. Not fast: for what is not finite. */
-static void multiply_asked(const product *p, bool left, bool right) {
+ * left out. Not fast, and kept out of what is: for what is not finite. */
+static __attribute__((noinline)) void multiply_asked(const product *p, bool left, bool right) {
     for (int64_t i = 0; i < p->rows; i++)
         for (int64_t j = 0; j < p->vecs * LANES; j += LANES) {
             vec sum = vec_all(p->start == NULL ? 0 : p->start[i]);

@@ -57,7 +57,8 @@ static inline void ts_unary_each(const ts_node *node, ts_item_fn *run) {
         _Pragma("omp simd") for (int64_t i = from; i < to; i++) {       \
             const ts_real x = in[i], y = out[i], dy = dout[i];          \
             (void)x, (void)y;                                           \
-            din[i] = (fresh ? 0 : din[i]) + TS_ASKED(dy, (ts_real)(g)); \
+            const ts_real term = (ts_real)(g); /* always: no branch */  \
+            din[i] = (fresh ? 0 : din[i]) + TS_ASKED(dy, term);         \
         })                                                              \
     static void name(const ts_node *node) {                             \
         if (node->in[0]->grad != NULL) ts_unary_each(node, name##_run); \
