@@ -16,8 +16,8 @@
  *     ts_tape_free(tape);
  *
  * A tape is used by one thread at a time; its ops use all of OpenMP's threads, and give the same bits with any number
- * of them. In a child forked from a process that has threads, as this one has after its first large op, all work is done
- * by one thread (fork copies no others), with the same bits.
+ * of them. In a child forked from a process that has threads, as this one has after its first large op, all work is
+ * done by one thread (fork copies no others), with the same bits.
  *
  * The checking mode is for finding mistakes: a tape that is created while the environment has TESSERA_CHECK=1 takes
  * several times the time and memory, gives the same numbers, and fails
