@@ -8,11 +8,14 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "../double_names.h"
+
 #ifdef _OPENMP
 #include <omp.h>
-/* In a child that was forked from a process with threads: fork copies only the one that calls it, and GCC's OpenMP waits
- * for the others for ever. There all work is done by one thread, so that no parallel region may be entered without
- * asking ts_max_threads or ts_pays. A child whose parent had not yet begun threads has its own, as many as it likes. */
+/* In a child that was forked from a process with threads: fork copies only the one that calls it, and GCC's OpenMP
+ * waits for the others for ever. There all work is done by one thread, so that no parallel region may be entered
+ * without asking ts_max_threads or ts_pays. A child whose parent had not yet begun threads has its own, as many as it
+ * likes. */
 extern bool ts_threads_are_lost;
 
 static inline int ts_max_threads(void) {
