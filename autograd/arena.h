@@ -9,6 +9,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "double_names.h"
+
 typedef struct ts_arena ts_arena;
 
 /* A position: everything taken after it is given back by ts_arena_rewind. */

@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "op_trial.h"
+
 enum { MAX_INPUTS = 16 };
 
 typedef struct check {
@@ -125,7 +127,10 @@ static ts_status run(check *c, double tolerance, ts_gradcheck_report *report) {
 ts_status ts_gradcheck(ts_function function, void *context, int n, const ts_shape *shapes, const ts_real *const *values,
                        const bool *wants, uint64_t seed, double tolerance, ts_gradcheck_report *report) {
     *report = (ts_gradcheck_report){.input = -1};
-    if (n < 1 || n > MAX_INPUTS) return TS_ERROR_USAGE;
+    if (n < 1 || n > MAX_INPUTS) {
+        snprintf(report->text, sizeof report->text, "%d inputs, not 1 to %d", n, MAX_INPUTS);
+        return TS_ERROR_USAGE;
+    }
     check c = {.function = function,
                .context = context,
                .n = n,
@@ -226,7 +231,7 @@ static ts_status check_repeat(const op_check *c, bool alias) {
     const int64_t size = ts_size(&out->shape);
     ts_real *upstream = ts_tape_take(tape, (size_t)size * sizeof *upstream), *once[TS_CASE_INPUTS] = {NULL};
     for (int64_t i = 0; i < size && upstream != NULL; i++) upstream[i] = (ts_real)(1 + i % 3);
-    ts_status status = upstream == NULL ? TS_ERROR_MEMORY : ts_backward_from(tape, out, upstream);
+    ts_status status = upstream == NULL ? ts_tape_status(tape) : ts_backward_from(tape, out, upstream);
     for (int i = 0; i < c->test->n_in && status == TS_OK; i++) {
         const size_t bytes = (size_t)ts_size(&c->test->in[i]) * sizeof(ts_real);
         once[i] = ts_tape_take(tape, bytes);
@@ -241,8 +246,17 @@ static ts_status check_repeat(const op_check *c, bool alias) {
                      (long long)e, sum, one);
             status = TS_ERROR_VALUE;
         }
+    if (ts_tape_error(tape) != NULL) snprintf(c->report->text, sizeof c->report->text, "%s", ts_tape_error(tape));
     ts_tape_free(tape);
     return status;
+}
+
+/* Adds what one check found to the report of all. */
+static void add_report(ts_gradcheck_report *all, const ts_gradcheck_report *one) {
+    const int64_t checked = all->checked + one->checked, skipped = all->skipped + one->skipped;
+    if (one->worst > all->worst || one->text[0] != '\0') *all = *one;
+    all->checked = checked;
+    all->skipped = skipped;
 }
 
 /* Gradients for one subset of inputs; with `alias` inputs of equal shape are one tensor. */
@@ -255,7 +269,10 @@ static ts_status check_subset(const op_check *c, unsigned subset, bool alias) {
         wants[i] = subset >> i & 1u && call.source[i] == i;
     }
     const ts_real *const *values = (const ts_real *const *)c->values;
-    return ts_gradcheck(call_op, &call, n, c->test->in, values, wants, c->seed, c->tolerance, c->report);
+    ts_gradcheck_report one;
+    const ts_status status = ts_gradcheck(call_op, &call, n, c->test->in, values, wants, c->seed, c->tolerance, &one);
+    add_report(c->report, &one);
+    return status;
 }
 
 static bool has_alias(const ts_op_case *test) {
@@ -267,7 +284,8 @@ static bool has_alias(const ts_op_case *test) {
 
 static ts_status check_case(const op_check *c) {
     if (c->test->kind == TS_CASE_REFUSED) return check_refusal(c);
-    ts_status status = check_repeat(c, false);
+    ts_status status = ts_op_try(c->op, c->test, c->values, c->report->text, sizeof c->report->text);
+    if (status == TS_OK) status = check_repeat(c, false);
     if (status == TS_OK && has_alias(c->test)) status = check_repeat(c, true);
     if (status == TS_OK) status = ts_zero_upstream_check(c->op, c->test, c->seed, c->report);
     if (status != TS_OK || c->test->kind == TS_CASE_SURROGATE) return status;
@@ -283,6 +301,11 @@ static ts_status check_case(const op_check *c) {
 ts_status ts_op_check(const ts_op *op, const ts_op_case *test, uint64_t seed, double tolerance,
                       ts_gradcheck_report *report) {
     *report = (ts_gradcheck_report){.input = -1};
+    if (op == NULL || test == NULL || test->label == NULL || test->n_in < 1 || test->n_in > TS_CASE_INPUTS) {
+        snprintf(report->text, sizeof report->text,
+                 "the op or its case is NULL, or the case has no label, or not 1 to %d inputs", TS_CASE_INPUTS);
+        return TS_ERROR_USAGE;
+    }
     op_check c = {.op = op, .test = test, .seed = seed, .tolerance = tolerance, .report = report};
     bool ok = true;
     for (int i = 0; i < test->n_in; i++) {

@@ -8,6 +8,8 @@
 
 #include <stdint.h>
 
+#include "double_names.h"
+
 /* What the numbers are for. `stream` is a constant of the caller, or ts_rng_stream("a name"). */
 typedef struct ts_rng {
     uint64_t seed;

@@ -5,6 +5,8 @@
 #ifndef TS_STATUS_H
 #define TS_STATUS_H
 
+#include "double_names.h"
+
 typedef enum ts_status {
     TS_OK = 0,
     TS_ERROR_SHAPE,  /* shapes do not fit the op */

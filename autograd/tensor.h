@@ -1,13 +1,16 @@
 /* tensor.h: dense tensors of rank 0 to 4, row-major, sizes int64_t.
  *
  * ts_real is float. The same sources built with -DTS_DOUBLE are the double-precision engine that the tests check
- * gradients with; nothing else differs. */
+ * gradients with; nothing else differs, but that all names end with _double there (double_names.h): a program that is
+ * compiled without it does not link with that engine, nor one compiled with it with the float one. */
 #ifndef TS_TENSOR_H
 #define TS_TENSOR_H
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+
+#include "double_names.h"
 
 #ifdef TS_DOUBLE
 typedef double ts_real;

@@ -4,7 +4,6 @@
 #error "this file is for the library in double precision"
 #endif
 
-__attribute__((visibility("default"))) bool cli_verify_run_double(int i, bool quick, uint64_t seed,
-                                                                  ts_verify_result *result) {
+bool cli_verify_run_double(int i, bool quick, uint64_t seed, ts_verify_result *result) {
     return ts_verify_run(i, quick, seed, result);
 }

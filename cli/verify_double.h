@@ -1,5 +1,5 @@
-/* verify_double.h: the one door to the library built in double precision, which is linked into the program as one
- * object that keeps all other names to itself. */
+/* verify_double.h: the door to the library built in double precision, whose names are others than those of the
+ * program's own (autograd/double_names.h). */
 #ifndef CLI_VERIFY_DOUBLE_H
 #define CLI_VERIFY_DOUBLE_H
 

@@ -28,7 +28,7 @@ static int64_t run(ts_tape *tape, const ts_op *op, const ts_op_case *test, uint6
 
 int64_t OP_RUNNER(int op, int test, uint64_t seed, double *results);
 
-__attribute__((visibility("default"))) int64_t OP_RUNNER(int op, int test, uint64_t seed, double *results) {
+int64_t OP_RUNNER(int op, int test, uint64_t seed, double *results) {
     for (int i = 0; i <= op; i++)
         if (ts_ops[i] == NULL) return -2;
     for (int i = 0; i <= test; i++)

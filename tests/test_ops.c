@@ -124,6 +124,99 @@ START_TEST(a_gradient_that_nobody_asks_for_is_caught) {
 }
 END_TEST
 
+/* ---- gradients that nobody wants ---- */
+
+static unsigned careless; /* bit i set: the gradient of input i is written even where it is NULL */
+
+static void product_forward(const ts_node *node) {
+    for (int64_t i = 0; i < ts_size(&node->out->shape); i++)
+        node->out->data[i] = node->in[0]->data[i] * node->in[1]->data[i];
+}
+
+static void product_backward(const ts_node *node) {
+    for (int input = 0; input < 2; input++) {
+        ts_real *volatile dx = ts_grad_of(node, input); /* volatile: the compiler shall not see what is done to NULL */
+        for (int64_t i = 0; (dx != NULL || careless >> input & 1u) && i < ts_size(&node->out->shape); i++)
+            dx[i] += TS_ASKED(node->out->grad[i], node->in[1 - input]->data[i] * node->out->grad[i]);
+    }
+}
+
+static const ts_op_case product_cases[] = {{.label = "plain", .n_in = 2, .in = {TS_DIMS(2, 3), TS_DIMS(2, 3)}},
+                                           {.label = NULL}};
+static const ts_op product = {.name = "product",
+                              .min_in = 2,
+                              .max_in = 2,
+                              .shape = same_shape,
+                              .forward = product_forward,
+                              .backward = product_backward,
+                              .cases = product_cases};
+
+START_TEST(a_gradient_that_nobody_wants_is_named) {
+    ts_gradcheck_report report;
+    char wanted[2][100];
+    for (careless = 1; careless <= 3; careless++) {
+        const int input = careless == 2 ? 1 : 0;
+        ck_assert_int_eq(ts_op_check(&product, product_cases, test_seed(), TOLERANCE, &report), TS_ERROR_VALUE);
+        snprintf(wanted[0], sizeof wanted[0], " when input %d wants no gradient: ", input);
+        snprintf(wanted[1], sizeof wanted[1], "if (ts_grad_of(node, %d) != NULL) ...", input);
+        for (int i = 0; i < 2; i++) ck_assert_msg(strstr(report.text, wanted[i]) != NULL, "%s", report.text);
+    }
+    careless = 2;
+    ts_op masked = product;
+    masked.constant_in = 2;
+    ck_assert_int_eq(ts_op_check(&masked, product_cases, test_seed(), TOLERANCE, &report), TS_ERROR_VALUE);
+    ck_assert_msg(strstr(report.text, "input of constant_in? There is none") != NULL, "%s", report.text);
+    careless = 0;
+    ck_assert_int_eq(ts_op_check(&product, product_cases, test_seed(), TOLERANCE, &report), TS_OK);
+}
+END_TEST
+
+static void crash(const ts_node *node) {
+    (void)node;
+    abort();
+}
+
+START_TEST(an_op_that_crashes_is_reported) {
+    ts_gradcheck_report report;
+    ts_op op = product;
+    op.backward = crash;
+    ck_assert_int_eq(ts_op_check(&op, product_cases, test_seed(), TOLERANCE, &report), TS_ERROR_VALUE);
+    ck_assert_ptr_nonnull(strstr(report.text, "backward: ended by signal 6 ("));
+    ck_assert_ptr_nonnull(strstr(report.text, ", though all gradients are wanted"));
+    op.forward = crash;
+    ck_assert_int_eq(ts_op_check(&op, product_cases, test_seed(), TOLERANCE, &report), TS_ERROR_VALUE);
+    ck_assert_ptr_eq(strstr(report.text, "forward: ended by signal 6 ("), report.text);
+}
+END_TEST
+
+START_TEST(an_incomplete_descriptor_is_reported) {
+    ts_gradcheck_report report;
+    ts_op op = product;
+    op.backward = NULL;
+    ck_assert_int_eq(ts_op_check(&op, product_cases, test_seed(), TOLERANCE, &report), TS_ERROR_USAGE);
+    ck_assert_str_eq(report.text, "product: a gradient is asked of it, and it has no backward function");
+    op.forward = NULL;
+    ck_assert_int_eq(ts_op_check(&op, product_cases, test_seed(), TOLERANCE, &report), TS_ERROR_USAGE);
+    ck_assert_str_eq(report.text, "product: the op's descriptor has no forward function");
+    ck_assert_int_eq(ts_op_check(NULL, product_cases, test_seed(), TOLERANCE, &report), TS_ERROR_USAGE);
+    ck_assert_int_eq(ts_op_check(&product, NULL, test_seed(), TOLERANCE, &report), TS_ERROR_USAGE);
+    ck_assert_int_eq(ts_op_check(&product, product_cases + 1, test_seed(), TOLERANCE, &report), TS_ERROR_USAGE);
+    ck_assert_str_ne(report.text, "");
+}
+END_TEST
+
+/* Three subsets, and both inputs as one tensor. */
+START_TEST(the_report_is_of_all_checks) {
+    ts_gradcheck_report report, wrong;
+    careless = 0;
+    ck_assert_int_eq(ts_op_check(&product, product_cases, test_seed(), TOLERANCE, &report), TS_OK);
+    ck_assert_int_eq(report.checked + report.skipped, 6 * (1 + 1 + 2) + 6);
+    ck_assert(report.worst > 0 && report.worst < TOLERANCE && report.input >= 0);
+    ck_assert_int_eq(ts_op_check(&product, product_cases, test_seed(), report.worst / 2, &wrong), TS_ERROR_VALUE);
+    ck_assert_str_ne(wrong.text, "");
+}
+END_TEST
+
 static const ts_op_case wanted_refusal[] = {{.label = "r", .n_in = 1, .in = {TS_DIMS(2)}, .kind = TS_CASE_REFUSED}};
 
 START_TEST(a_refusal_that_does_not_come_is_caught) {
@@ -145,6 +238,10 @@ int main(void) {
     tcase_add_test(tests, an_op_of_the_users_own);
     tcase_add_test(tests, a_planted_wrong_gradient_is_caught);
     tcase_add_test(tests, a_gradient_that_nobody_asks_for_is_caught);
+    tcase_add_test(tests, a_gradient_that_nobody_wants_is_named);
+    tcase_add_test(tests, an_op_that_crashes_is_reported);
+    tcase_add_test(tests, an_incomplete_descriptor_is_reported);
+    tcase_add_test(tests, the_report_is_of_all_checks);
     tcase_add_test(tests, a_refusal_that_does_not_come_is_caught);
     suite_add_tcase(suite, tests);
     return run_suite(suite);

@@ -5,6 +5,8 @@
 
 #include <stdint.h>
 
+#include "../autograd/double_names.h"
+
 /* In place, of pairs of uniforms: u[i] = values[i] and v[i] = values[pairs + i]. A uniform is a middle of one of the
  * 2^52 cells of (0,1): no 0 or 1 reaches a logarithm or a tangent. */
 void ts_noise_normal(int64_t pairs, double *values); /* Box-Muller: u[i] the radius, v[i] the angle */

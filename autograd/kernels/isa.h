@@ -9,6 +9,8 @@
 
 #include <stdbool.h>
 
+#include "../double_names.h"
+
 typedef enum ts_isa { TS_ISA_BASE, TS_ISA_AVX2, TS_ISA_AVX512, TS_ISAS } ts_isa;
 
 ts_isa ts_isa_in_use(void);

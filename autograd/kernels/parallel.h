@@ -8,6 +8,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "../double_names.h"
+
 #ifdef _OPENMP
 #include <omp.h>
 /* In a child that was forked from a process with threads: fork copies only the one that calls it, and GCC's OpenMP

@@ -4,6 +4,8 @@
 
 #include <stdint.h>
 
+#include "../double_names.h"
+
 enum { TS_PHILOX_ROUNDS = 10, TS_PHILOX_BLOCK = 64 };
 
 typedef struct ts_philox_keys {
