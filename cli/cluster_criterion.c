@@ -1,6 +1,7 @@
 #include "cluster_criterion.h"
 
 #include <math.h>
+#include <stdio.h>
 
 #include "../models/scores.h"
 #include "cluster_job.h"
@@ -64,8 +65,9 @@ double cli_cluster_criterion(const cli_cluster_job *job, const cli_run *run) {
     return measure(job, run, c) * (has_no_unit ? 1 : c == DISTANCE ? unit : unit * unit);
 }
 
-const char *cli_cluster_criterion_name(const cli_cluster_job *job) {
-    return names[criterion_of(job)];
+const char *cli_cluster_criterion_name(const cli_cluster_job *job, char text[CLI_CRITERION_TEXT]) {
+    snprintf(text, CLI_CRITERION_TEXT, "%s%s", names[criterion_of(job)], is_in_file_units(job) ? "" : ", as scaled");
+    return text;
 }
 
 bool cli_cluster_criterion_is_objective(const cli_cluster_job *job) {

@@ -11,8 +11,9 @@ struct cli_run;
 /* Of the centres and labels of a run. NaN when out of memory. */
 double cli_cluster_criterion(const struct cli_cluster_job *job, const struct cli_run *run);
 
-/* "sum of squared distances", "free energy". */
-const char *cli_cluster_criterion_name(const struct cli_cluster_job *job);
+/* "sum of squared distances", "free energy, as scaled". */
+enum { CLI_CRITERION_TEXT = 96 };
+const char *cli_cluster_criterion_name(const struct cli_cluster_job *job, char text[CLI_CRITERION_TEXT]);
 
 /* Is it what the report calls the objective? */
 bool cli_cluster_criterion_is_objective(const struct cli_cluster_job *job);

@@ -10,6 +10,7 @@
 #include "../models/definition_json.h"
 #include "../models/plain.h"
 #include "../models/scores.h"
+#include "cluster_criterion.h"
 #include "message.h"
 #include "number_text.h"
 #include "progress.h"
@@ -27,9 +28,9 @@ static int fit_model(cli_cluster_job *job) {
     const ts_transformer *model = &job->model.learned->model;
     if (job->k == 0) job->k = model->k;
     if (job->d != model->d)
-        return cli_fail(CLI_FAILED, "%s: %lld features, but %s was trained on %lld",
-                        cli_source_name(job->options->file), (long long)job->d, job->options->model,
-                        (long long)model->d);
+        return cli_fail(CLI_FAILED, "%s: %lld feature%s, but %s was trained on %lld",
+                        cli_source_name(job->options->file), (long long)job->d, job->d == 1 ? "" : "s",
+                        job->options->model, (long long)model->d);
     if (job->k == model->k) return CLI_DONE;
     return cli_fail(CLI_FAILED, "%s: k = %lld, but %s was trained on %lld", cli_source_name(job->options->file),
                     (long long)job->k, job->options->model, (long long)model->k);
@@ -324,7 +325,9 @@ static int score(cli_cluster_job *job) {
     for (int64_t i = 0; i < job->n; i++)
         if (run->labels[i] >= 0) job->sizes[run->labels[i]]++;
     const ts_points points = cli_cluster_job_points(job);
-    job->objective = ts_cost_of(job->model.cost, &points, job->rescaling.scale, run->centers, run->labels);
+    job->objective = cli_cluster_criterion_is_objective(job)
+                         ? run->criterion
+                         : ts_cost_of(job->model.cost, &points, job->rescaling.scale, run->centers, run->labels);
     warn_of_losses(job);
     if (job->table.labels != NULL) {
         job->adjusted_rand_index = ts_adjusted_rand_index(job->n, run->labels, job->table.labels);

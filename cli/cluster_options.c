@@ -251,6 +251,9 @@ static int check_algorithm(const cli_cluster_options *o) {
     ts_error error = {.status = TS_OK};
     if (o->fuzziness > 0 && variant->assign != &ts_fuzzy_map)
         return cli_fail(CLI_WRONG_USE, "--fuzziness: %s has none", variant->name);
+    if (o->fuzziness > 0 && o->fuzziness <= 1)
+        return cli_fail(CLI_WRONG_USE, "--fuzziness %g: it must be above 1", o->fuzziness);
+    if (o->alpha > 0 && o->alpha <= 1) return cli_fail(CLI_WRONG_USE, "--alpha %g: it must be above 1", o->alpha);
     if (o->gamma > 0 && variant->gamma == TS_GAMMA_NONE)
         return cli_fail(CLI_WRONG_USE, "--gamma: %s has no gamma", variant->name);
     if (o->gamma > 0 && o->trim >= 0)

@@ -25,7 +25,7 @@ static void print_start(const cli_cluster_options *o, const cli_run *run) {
 static void print_results(const cli_cluster_job *job) {
     const cli_cluster_options *o = job->options;
     const cli_run *run = &job->run;
-    char details[CLI_MODEL_TEXT];
+    char details[CLI_MODEL_TEXT], criterion[CLI_CRITERION_TEXT];
     printf("  %-22s%s, as a transformer (%s)\n", "algorithm", cli_cluster_model_title(&job->model),
            cli_cluster_model_details(&job->model, details));
     print_start(o, run);
@@ -36,8 +36,7 @@ static void print_results(const cli_cluster_job *job) {
     if (job->model.definition.trims) printf("  %-22s%lld\n", "rows trimmed", (long long)run->trimmed);
     printf("  %-22s%.10g%s\n", "objective", job->objective, cost_names[job->model.cost]);
     if (!cli_cluster_criterion_is_objective(job))
-        printf("  %-22s%.10g (%s%s)\n", "criterion", run->criterion, cli_cluster_criterion_name(job),
-               o->scaling == TS_SCALING_NONE && job->model.learned == NULL ? "" : ", as scaled");
+        printf("  %-22s%.10g (%s)\n", "criterion", run->criterion, cli_cluster_criterion_name(job, criterion));
     if (o->labels_column != NULL) printf("  %-22s%.4f\n", "adjusted Rand index", job->adjusted_rand_index);
     if (o->compare)
         printf("  %-22slargest centre difference %.3g, %lld label%s differ%s\n", "plain algorithm",
@@ -204,6 +203,7 @@ static void print_arrays(const cli_cluster_job *job) {
 
 bool cli_cluster_print_json(const cli_cluster_job *job) {
     const cli_run *run = &job->run;
+    char criterion[CLI_CRITERION_TEXT];
     printf("{\"file\": ");
     if (!print_string(job->options->file)) return false;
     printf(", \"algorithm\": ");
@@ -219,7 +219,7 @@ bool cli_cluster_print_json(const cli_cluster_job *job) {
     print_real(job->objective);
     printf(", \"criterion\": ");
     print_real(run->criterion);
-    printf(", \"criterion_name\": \"%s\"", cli_cluster_criterion_name(job));
+    printf(", \"criterion_name\": \"%s\"", cli_cluster_criterion_name(job, criterion));
     if (job->options->model != NULL)
         printf(", \"best_step\": %lld, \"narrow_column\": %s", (long long)run->best_step,
                job->narrow ? "true" : "false");

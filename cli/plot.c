@@ -28,6 +28,7 @@ typedef struct view {
     const cli_cluster_job *job;
     int64_t shown; /* points drawn */
     int64_t *rows; /* [shown] */
+    double *unit;  /* [n,d] the directions of the points, where those are clustered; else NULL */
     cli_axes axes; /* when d > 2 */
     cli_axis axis[2];
     double left, top, width, height; /* of the plot, in units */
@@ -66,12 +67,34 @@ static void position(const view *v, const double *x, double height, double xy[2]
     xy[0] = 0;
     xy[1] = height;
     for (int a = 0; a < 2 && a < job->d; a++)
-        xy[a] =
-            job->d > 2 ? cli_axes_project(&v->axes, a, x) : job->rescaling.shift[a] + job->rescaling.scale[a] * x[a];
+        xy[a] = job->d > 2        ? cli_axes_project(&v->axes, a, x)
+                : v->unit != NULL ? x[a]
+                                  : job->rescaling.shift[a] + job->rescaling.scale[a] * x[a];
+}
+
+/* The points as they are clustered: of directions, those. */
+static ts_points points_of(const view *v) {
+    ts_points points = cli_cluster_job_points(v->job);
+    if (v->unit != NULL) points.exact = v->unit;
+    return points;
+}
+
+static bool find_directions(view *v) {
+    const int64_t n = v->job->n, d = v->job->d;
+    const ts_points points = cli_cluster_job_points(v->job);
+    v->unit = malloc((size_t)(n * d) * sizeof *v->unit);
+    for (int64_t i = 0; v->unit != NULL && i < n; i++) {
+        double greatest = 0, sum = 0, *unit = v->unit + i * d;
+        for (int64_t a = 0; a < d; a++) greatest = fmax(greatest, fabs(ts_point_at(&points, i, a)));
+        for (int64_t a = 0; a < d; a++) unit[a] = ts_point_at(&points, i, a) / greatest;
+        for (int64_t a = 0; a < d; a++) sum += unit[a] * unit[a];
+        for (int64_t a = 0; a < d; a++) unit[a] /= sqrt(sum);
+    }
+    return v->unit != NULL;
 }
 
 static void position_of_row(const view *v, int64_t row, double xy[2]) {
-    const ts_points points = cli_cluster_job_points(v->job);
+    const ts_points points = points_of(v);
     double x[2] = {0};
     xy[0] = xy[1] = 0;
     for (int a = 0; a < 2 && a < v->job->d; a++) {
@@ -212,6 +235,7 @@ static void write_notes(const view *v, char *text, size_t size) {
     if (job->options->scaling == TS_SCALING_STANDARD) add_note(text, size, "features standardised");
     snprintf(drawn, sizeof drawn, "%lld of %lld points drawn", (long long)v->shown, (long long)job->n);
     if (v->shown < job->n) add_note(text, size, drawn);
+    if (v->unit != NULL) add_note(text, size, "directions: points on the unit sphere");
     if (job->d == 1) add_note(text, size, "vertical position means nothing");
 }
 
@@ -326,8 +350,8 @@ static bool prepare(const cli_cluster_job *job, view *v) {
     char notes[512];
     const int64_t sampled = job->n < MOST_SAMPLED ? job->n : MOST_SAMPLED;
     *v = (view){.job = job, .rows = malloc(ROOM * sizeof *v->rows), .top = 64, .height = job->d > 1 ? 250 : 120};
-    const ts_points points = cli_cluster_job_points(job);
-    if (v->rows == NULL) return false;
+    if (v->rows == NULL || (job->model.directions && !find_directions(v))) return false;
+    const ts_points points = points_of(v);
     for (int64_t i = 0; i < sampled; i++) v->rows[i] = (int64_t)((double)i * ((double)job->n / (double)sampled));
     if (job->d > 2 && !cli_axes_find(sampled, v->rows, &points, &v->axes)) return false;
     find_ranges(v);
@@ -365,5 +389,6 @@ bool cli_plot_clusters(const cli_cluster_job *job, const char *path, ts_io_error
         snprintf(error->text, sizeof error->text, "plot: out of memory");
     cli_axes_free(&v.axes);
     free(v.rows);
+    free(v.unit);
     return done;
 }

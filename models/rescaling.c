@@ -44,7 +44,7 @@ static double farthest_from(double shift, double low, double high) {
 static void fit_none(const double *table, const double *low, const double *high, bool shifts, ts_rescaling *r) {
     double extent = 0;
     for (int64_t j = 0; j < r->d; j++) {
-        const bool far = shifts && high[j] > low[j] && farthest_from(0, low[j], high[j]) > FAR * (high[j] - low[j]);
+        const bool far = shifts && farthest_from(0, low[j], high[j]) > FAR * (high[j] - low[j]);
         r->shift[j] = far ? table[j] : 0;
         extent = fmax(extent, farthest_from(r->shift[j], low[j], high[j]));
     }

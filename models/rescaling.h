@@ -9,8 +9,8 @@
 #include "clustering.h"
 
 typedef enum ts_scaling {
-    TS_SCALING_NONE,   /* x' is x, up to what changes no clustering and spares digits: a column that is not constant and
-                          farther from the origin than 16 times its range is shifted by its first value, and where the
+    TS_SCALING_NONE,   /* x' is x, up to what changes no clustering and spares digits: a column farther from the origin
+                          than 16 times its range (a constant one always) is shifted by its first value, and where the
                           squares of the data would leave the range of ts_real, ALL columns are divided by the same
                           power of two */
     TS_SCALING_MINMAX, /* every column to [0,1]; a constant column to 0 */

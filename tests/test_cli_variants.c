@@ -68,8 +68,8 @@ START_TEST(options_that_an_algorithm_does_not_have) {
     expect_failure(2, "--trim: 'much' is not a number", "cluster six.csv -k 2 --algorithm trimmed --trim much");
     expect_failure(2, "--trim: nan is not a share", "cluster six.csv -k 2 --algorithm trimmed --trim nan");
     expect_failure(2, "--fuzziness: lloyd has none", "cluster six.csv -k 2 --fuzziness 2");
-    expect_failure(2, "m must be > 1", "cluster six.csv -k 2 --algorithm fuzzy --fuzziness 1");
-    expect_failure(2, "alpha must be > 1", "cluster six.csv -k 2 --algorithm normmax --alpha .9");
+    expect_failure(2, "--fuzziness 1: it must be above 1", "cluster six.csv -k 2 --algorithm fuzzy --fuzziness 1");
+    expect_failure(2, "--alpha 0.9: it must be above 1", "cluster six.csv -k 2 --algorithm normmax --alpha .9");
     expect_failure(2, "--alpha: trimmed has none", "cluster six.csv -k 2 --algorithm trimmed --alpha 2");
     expect_failure(2, "fuzzy has no gamma", "cluster six.csv -k 2 --algorithm fuzzy --gamma 2");
     expect_failure(2, "fuzzy has no gamma", "cluster six.csv -k 2 --algorithm fuzzy --gamma inf");

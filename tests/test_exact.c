@@ -45,6 +45,28 @@ START_TEST(what_a_path_loses_is_said) {
 }
 END_TEST
 
+/* A column that says nothing takes no digits from the others. */
+START_TEST(a_constant_column_far_away) {
+    static const char *const algorithms[] = {"lloyd", "lloyd --construction dot", "soft", "trimmed", "robust"};
+    write_file("day.csv", "x,day\n1,20240101\n2,20240101\n9,20240101\n8,20240101\n");
+    for (int i = 0; i < 5; i++) {
+        json_t *r = tessera_json("cluster day.csv -k 2 --compare --algorithm %s", algorithms[i]);
+        ck_assert_double_eq_tol(number(r, "objective"), 1, 1e-6);
+        ck_assert_double_eq(center(r, 0, 1), 20240101);
+        ck_assert_double_eq(number(json_object_get(r, "compare"), "label_mismatches"), 0);
+        json_decref(r);
+    }
+}
+END_TEST
+
+START_TEST(distances_whose_squares_vanish) {
+    write_file("tiny.csv", "0\n1e-300\n3e-300\n4e-300\n");
+    json_t *r = tessera_json("cluster tiny.csv -k 2 --algorithm kmedoids --restarts 5");
+    ck_assert_double_eq_tol(number(r, "objective"), 2e-300, 1e-312);
+    json_decref(r);
+}
+END_TEST
+
 /* Rows that differ in the eleventh digit are different rows: of seeding, too. */
 START_TEST(rows_that_differ_in_late_digits) {
     write_file("late.csv", "1.00000000001,5\n1.00000000002,5\n1.00000000003,5\n7,5\n");
@@ -129,7 +151,8 @@ START_TEST(restarts_are_ranked_where_steps_are_made) {
                    tessera_json("cluster \"$TESSERA_DATA/faithful.csv\" -k %d --scaling standard --restarts 20", k),
                *before = tessera_json("cluster standard.csv -k %d --restarts 20", k);
         ck_assert_double_eq_tol(number(scaled, "criterion"), number(before, "objective"), 1e-9);
-        ck_assert_str_eq(json_string_value(json_object_get(scaled, "criterion_name")), "sum of squared distances");
+        ck_assert_str_eq(json_string_value(json_object_get(scaled, "criterion_name")),
+                         "sum of squared distances, as scaled");
         ck_assert_double_lt(number(scaled, "criterion"), last);
         last = number(scaled, "criterion");
         json_decref(scaled);
@@ -239,6 +262,8 @@ int main(void) {
     tcase_set_timeout(tests, 0);
     tcase_add_loop_test(tests, time_stamps_beside_a_far_value, 0, 2);
     tcase_add_test(tests, what_a_path_loses_is_said);
+    tcase_add_test(tests, a_constant_column_far_away);
+    tcase_add_test(tests, distances_whose_squares_vanish);
     tcase_add_test(tests, rows_that_differ_in_late_digits);
     tcase_add_test(tests, nearly_parallel_directions);
     tcase_add_test(tests, small_rows_keep_their_direction);

@@ -64,12 +64,12 @@ START_TEST(none_leaves_ordinary_columns_alone) {
 END_TEST
 
 START_TEST(none_keeps_the_digits_of_a_column_far_away) {
-    const double table[] = {1e9 + .25, 1e9, 1e9 + .5, 1e9, 1e9 + 1.25, 1e9}; /* and a constant one, left alone */
+    const double table[] = {1e9 + .25, 1e9, 1e9 + .5, 1e9, 1e9 + 1.25, 1e9}; /* and a constant one */
     ts_rescaling r = fit(TS_SCALING_NONE, 3, 2, table);
     ts_real points[6];
     double back[6];
     ck_assert_double_eq(r.shift[0], 1e9 + .25);
-    ck_assert(!keeps(&r, 0) && keeps(&r, 1));
+    ck_assert_double_eq(r.shift[1], 1e9); /* of which 32 bits hold not all, nor their squares */
     ts_rescaling_apply(&r, 3, table, points);
     invert(&r, 3, points, back);
     for (int i = 0; i < 6; i++) ck_assert_double_eq(back[i], table[i]);
