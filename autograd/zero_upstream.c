@@ -77,10 +77,9 @@ static ts_status expect_zeros(check *c) {
     for (int i = 0; i < c->test->n_in && status == TS_OK; i++)
         for (int64_t e = 0; e < size_of(c, i); e++) {
             if (gradient_at(c, i, e) == 0) continue;
-            snprintf(
-                c->report->text, sizeof c->report->text,
-                "upstream all 0: the gradient of input %d, element %lld, which is %g, is %g, not 0 (TS_ASKED, op.h)", i,
-                (long long)e, (double)c->in[i]->data[e], gradient_at(c, i, e));
+            snprintf(c->report->text, sizeof c->report->text,
+                     "upstream all 0; input %d, element %lld is %g: its gradient is %g, not 0 (TS_ASKED, op.h)", i,
+                     (long long)e, (double)c->in[i]->data[e], gradient_at(c, i, e));
             return TS_ERROR_VALUE;
         }
     return status;
@@ -128,8 +127,8 @@ static ts_status compare(const check *c, int input, int64_t element) {
             const bool own = i == input && e == element;
             if (own ? g == 0 : fabs(g - right) <= 1e-5 * fmax(1, fabs(right))) continue;
             snprintf(c->report->text, sizeof c->report->text,
-                     "input %d, element %lld is %g and the upstream of all that depends on it 0: the gradient of input "
-                     "%d, element %lld is %g, not %g (TS_ASKED, op.h)",
+                     "upstream 0 of all that depends on input %d, element %lld, which is %g: the gradient of input %d, "
+                     "element %lld is %g, not %g (TS_ASKED, op.h)",
                      input, (long long)element, (double)c->in[input]->data[element], i, (long long)e, g,
                      own ? 0 : right);
             return TS_ERROR_VALUE;

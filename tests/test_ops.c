@@ -112,13 +112,12 @@ START_TEST(a_gradient_that_nobody_asks_for_is_caught) {
     planted_asking = NOTHING;
     ck_assert_int_ne(check_planted(2, false, false), TS_OK);
     ts_zero_upstream_check(&planted, square_cases, test_seed(), &report);
-    ck_assert_msg(strstr(report.text, "upstream all 0: the gradient of input 0, element 0, which is inf, is ") != NULL,
-                  "%s", report.text);
+    ck_assert_msg(strstr(report.text, "upstream all 0; input 0, element 0 is inf: its gradient is ") != NULL, "%s",
+                  report.text);
     planted_asking = ALL;
     ck_assert_int_ne(check_planted(2, false, false), TS_OK);
     ts_zero_upstream_check(&planted, square_cases, test_seed(), &report);
-    ck_assert_msg(strstr(report.text, " is inf and the upstream of all that depends on it 0: ") != NULL, "%s",
-                  report.text);
+    ck_assert_msg(strstr(report.text, "which is inf: the gradient of input 0, element ") != NULL, "%s", report.text);
     planted_asking = EACH;
     ck_assert_int_eq(check_planted(2, false, false), TS_OK);
 }
