@@ -3,8 +3,8 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "../models/circuit.h"
-#include "../models/variants.h"
+#include "../models/run/circuit.h"
+#include "../models/definition/variants.h"
 #include "bench_work.h"
 #include "progress.h"
 

@@ -3,7 +3,7 @@
 #include <math.h>
 #include <stdio.h>
 
-#include "../models/scores.h"
+#include "../models/data/scores.h"
 #include "cluster_job.h"
 
 typedef enum criterion {

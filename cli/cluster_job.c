@@ -6,10 +6,10 @@
 #include <string.h>
 
 #include "../autograd/rng.h"
-#include "../models/circuit.h"
-#include "../models/definition_json.h"
-#include "../models/plain.h"
-#include "../models/scores.h"
+#include "../models/run/circuit.h"
+#include "../models/definition/definition_json.h"
+#include "../models/reference/plain.h"
+#include "../models/data/scores.h"
 #include "cluster_criterion.h"
 #include "message.h"
 #include "number_text.h"

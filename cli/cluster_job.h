@@ -3,8 +3,8 @@
 #define CLI_CLUSTER_JOB_H
 
 #include "../io/table.h"
-#include "../models/clustering.h"
-#include "../models/rescaling.h"
+#include "../models/data/clustering.h"
+#include "../models/data/rescaling.h"
 #include "cluster_model.h"
 #include "cluster_options.h"
 #include "cluster_run.h"

@@ -3,7 +3,7 @@
 #ifndef CLI_CLUSTER_MODEL_H
 #define CLI_CLUSTER_MODEL_H
 
-#include "../models/variants.h"
+#include "../models/definition/variants.h"
 #include "../train/trainer.h"
 #include "cluster_options.h"
 

@@ -6,10 +6,10 @@
 #include <stdint.h>
 
 #include "../io/table.h"
-#include "../models/clustering.h"
-#include "../models/rescaling.h"
-#include "../models/seeding.h"
-#include "../models/variants.h"
+#include "../models/data/clustering.h"
+#include "../models/data/rescaling.h"
+#include "../models/data/seeding.h"
+#include "../models/definition/variants.h"
 
 typedef enum cli_ties { CLI_TIES_LOWEST, CLI_TIES_SHARE } cli_ties;
 

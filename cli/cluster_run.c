@@ -5,10 +5,10 @@
 #include <string.h>
 
 #include "../autograd/kernels/parallel.h"
-#include "../models/circuit.h"
-#include "../models/learner.h"
-#include "../models/nearest.h"
-#include "../models/scores.h"
+#include "../models/run/circuit.h"
+#include "../models/run/learner.h"
+#include "../models/data/nearest.h"
+#include "../models/data/scores.h"
 #include "cluster_criterion.h"
 #include "cluster_job.h"
 #include "message.h"

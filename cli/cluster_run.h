@@ -2,7 +2,7 @@
 #ifndef CLI_CLUSTER_RUN_H
 #define CLI_CLUSTER_RUN_H
 
-#include "../models/clustering.h"
+#include "../models/data/clustering.h"
 #include "progress.h"
 
 struct cli_cluster_job;

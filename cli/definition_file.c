@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../models/definition_json.h"
+#include "../models/definition/definition_json.h"
 #include "message.h"
 
 /* A definition is a page of text; more than this is something else. */

@@ -6,8 +6,8 @@
 #include <string.h>
 
 #include "../io/output_file.h"
-#include "../models/learner.h"
-#include "../models/variants.h"
+#include "../models/run/learner.h"
+#include "../models/definition/variants.h"
 #include "commands.h"
 #include "definition_file.h"
 #include "graph_writer.h"

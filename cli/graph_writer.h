@@ -8,7 +8,7 @@
 #include <stdbool.h>
 #include <stdio.h>
 
-#include "../models/transformer.h"
+#include "../models/run/transformer.h"
 
 /* What a tensor is called: an input of the graph, or the result of an op. */
 typedef struct cli_graph_name {

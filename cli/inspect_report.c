@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "../io/utf8.h"
-#include "../models/definition_json.h"
+#include "../models/definition/definition_json.h"
 #include "../train/checkpoint.h"
 #include "eval_report.h"
 #include "number_text.h"

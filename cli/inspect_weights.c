@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../models/variants.h"
+#include "../models/definition/variants.h"
 
 enum { PARTS = 3, COLUMNS = 4, SIDE = 100, GAP = 9, LEFT = 34, TOP = 124, HEADING = 20, LINE = SIDE + 6 };
 static const char *const part_names[PARTS] = {"query", "key", "value"};

@@ -3,7 +3,7 @@
 #ifndef CLI_INSPECT_WEIGHTS_H
 #define CLI_INSPECT_WEIGHTS_H
 
-#include "../models/transformer.h"
+#include "../models/run/transformer.h"
 #include "inspect_picture.h"
 
 /* A row of maps for each block: query, key and value, and query key', which is what scores see of the first two. */

@@ -2,7 +2,7 @@
 #ifndef CLI_PRINCIPAL_AXES_H
 #define CLI_PRINCIPAL_AXES_H
 
-#include "../models/clustering.h"
+#include "../models/data/clustering.h"
 
 typedef struct cli_axes {
     int64_t d;

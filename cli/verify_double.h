@@ -3,7 +3,7 @@
 #ifndef CLI_VERIFY_DOUBLE_H
 #define CLI_VERIFY_DOUBLE_H
 
-#include "../models/verification.h"
+#include "../models/reference/verification.h"
 
 /* ts_verify_run, in double. */
 bool cli_verify_run_double(int i, bool quick, uint64_t seed, ts_verify_result *result);

@@ -5,7 +5,7 @@
 #ifndef CLI_VERIFY_FIGURE_H
 #define CLI_VERIFY_FIGURE_H
 
-#include "../models/variants.h"
+#include "../models/definition/variants.h"
 
 enum { CLI_FIGURE_STEPS = 10, CLI_FIGURE_POINTS = 10000 };
 

@@ -4,7 +4,7 @@
 #include <unistd.h>
 
 #include "../cli/graph_writer.h"
-#include "../models/variants.h"
+#include "../models/definition/variants.h"
 #include "program.h"
 
 /* The exit code of `tessera graph WORDS`. */

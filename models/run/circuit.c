@@ -3,9 +3,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../autograd/kernels/parallel.h"
+#include "../../autograd/kernels/parallel.h"
 #include "circuit_parts.h"
-#include "extent.h"
+#include "../data/extent.h"
 
 /* Two assignments are the same when no weight has moved by more than this; exact codes are then equal. Scores made from
  * squared norms (scheme dot) carry the rounding of these, which moves soft weights for ever. */

@@ -15,8 +15,8 @@
 #ifndef TS_CIRCUIT_H
 #define TS_CIRCUIT_H
 
-#include "clustering.h"
-#include "definition.h"
+#include "../data/clustering.h"
+#include "../definition/definition.h"
 
 typedef struct ts_circuit ts_circuit;
 

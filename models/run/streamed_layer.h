@@ -15,8 +15,8 @@
 #ifndef TS_STREAMED_LAYER_H
 #define TS_STREAMED_LAYER_H
 
-#include "clustering.h"
-#include "definition.h"
+#include "../data/clustering.h"
+#include "../definition/definition.h"
 
 typedef struct ts_streamed_layer ts_streamed_layer;
 

@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../autograd/kernels/parallel.h"
-#include "nearest.h"
+#include "../../autograd/kernels/parallel.h"
+#include "../data/nearest.h"
 
 /* ---- the table --------------------------------------------------------------------------------------------------- */
 

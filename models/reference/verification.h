@@ -11,7 +11,7 @@
 #ifndef TS_VERIFICATION_H
 #define TS_VERIFICATION_H
 
-#include "variants.h"
+#include "../definition/variants.h"
 
 enum { TS_VERIFY_TEXT = 160 };
 

@@ -5,8 +5,8 @@
 
 #include <math.h>
 
-#include "../autograd/status.h"
-#include "../autograd/tensor.h"
+#include "../../autograd/status.h"
+#include "../../autograd/tensor.h"
 
 /* What happens to a cluster that no point is assigned to, after the centres' update of a step; empty clusters are
  * treated in ascending order. */

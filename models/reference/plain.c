@@ -3,8 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../autograd/kernels/parallel.h"
-#include "../autograd/rng.h"
+#include "../../autograd/kernels/parallel.h"
+#include "../../autograd/rng.h"
 #include "plain_parts.h"
 
 /* ---- making one -------------------------------------------------------------------------------------------------- */

@@ -4,9 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../autograd/kernels/parallel.h"
+#include "../../autograd/kernels/parallel.h"
 #include "circuit_parts.h"
-#include "extent.h"
+#include "../data/extent.h"
 
 /* Does the norm, if there is one, keep directions and nothing else, and are they all that the points look at? */
 static bool norm_fits(const ts_definition *definition, int64_t d, int64_t k) {

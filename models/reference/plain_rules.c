@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../autograd/rng.h"
+#include "../../autograd/rng.h"
 #include "plain_parts.h"
 
 /* ---- how a point is shared ----------------------------------------------------------------------------------- */

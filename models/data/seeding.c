@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../autograd/kernels/parallel.h"
-#include "../autograd/rng.h"
+#include "../../autograd/kernels/parallel.h"
+#include "../../autograd/rng.h"
 #include "row_distance.h"
 
 bool ts_seeding_by_name(const char *name, ts_seeding *seeding) {

@@ -6,9 +6,9 @@
 #ifndef TS_VARIANTS_H
 #define TS_VARIANTS_H
 
-#include "clustering.h"
+#include "../data/clustering.h"
 #include "definition.h"
-#include "plain.h"
+#include "../reference/plain.h"
 
 /* What gamma multiplies in a variant. */
 typedef enum ts_gamma_role {

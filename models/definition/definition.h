@@ -16,7 +16,7 @@
 #ifndef TS_DEFINITION_H
 #define TS_DEFINITION_H
 
-#include "../autograd/ops.h"
+#include "../../autograd/ops.h"
 
 /* ---- tokens -------------------------------------------------------------------------------------------------- */
 

@@ -5,10 +5,10 @@
 #ifndef TS_TRANSFORMER_H
 #define TS_TRANSFORMER_H
 
-#include "../layers/attention_block.h"
-#include "../layers/feed_forward.h"
-#include "../layers/norm_layer.h"
-#include "definition.h"
+#include "../../layers/attention_block.h"
+#include "../../layers/feed_forward.h"
+#include "../../layers/norm_layer.h"
+#include "../definition/definition.h"
 
 typedef struct ts_transformer {
     int64_t d, k, c, s, e; /* c: width of the code; s: of all that follows the data */

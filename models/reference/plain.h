@@ -8,7 +8,7 @@
 #ifndef TS_PLAIN_H
 #define TS_PLAIN_H
 
-#include "clustering.h"
+#include "../data/clustering.h"
 
 typedef struct ts_plain ts_plain;
 typedef struct ts_plain_algorithm ts_plain_algorithm;

@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../autograd/kernels/nearest_key.h"
-#include "../autograd/kernels/parallel.h"
+#include "../../autograd/kernels/nearest_key.h"
+#include "../../autograd/kernels/parallel.h"
 
 /* ---- which definitions ------------------------------------------------------------------------------------------- */
 

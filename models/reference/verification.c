@@ -6,11 +6,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../autograd/rng.h"
-#include "circuit.h"
-#include "rescaling.h"
-#include "seeding.h"
-#include "streamed_layer.h"
+#include "../../autograd/rng.h"
+#include "../run/circuit.h"
+#include "../data/rescaling.h"
+#include "../data/seeding.h"
+#include "../run/streamed_layer.h"
 
 static const double EPS = sizeof(ts_real) == sizeof(float) ? FLT_EPSILON : DBL_EPSILON;
 
