@@ -7,9 +7,9 @@
 #include <unistd.h>
 
 #include "../autograd/kernels/isa.h"
-#include "commands.h"
-#include "message.h"
-#include "threads.h"
+#include "common/commands.h"
+#include "common/message.h"
+#include "common/threads.h"
 
 #ifndef TS_VERSION
 #define TS_VERSION "unknown"

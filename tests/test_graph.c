@@ -3,7 +3,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "../cli/graph_writer.h"
+#include "../cli/graph/graph_writer.h"
 #include "../models/definition/variants.h"
 #include "program.h"
 
