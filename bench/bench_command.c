@@ -3,14 +3,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "bench_profile.h"
-#include "bench_report.h"
-#include "bench_scaling.h"
-#include "bench_serve.h"
 #include "../cli/common/commands.h"
 #include "../cli/common/message.h"
 #include "../cli/common/options.h"
 #include "../cli/common/threads.h"
+#include "bench_profile.h"
+#include "bench_report.h"
+#include "bench_scaling.h"
+#include "bench_serve.h"
 
 /* What an output came to: the status so far, or that of an output that failed, which says why; the others are written
  * all the same, for measuring takes minutes. */

@@ -2,9 +2,9 @@
 #include <math.h>
 #include <string.h>
 
+#include "../cli/common/number_text.h"
 #include "../io/output_file.h"
 #include "bench_report.h"
-#include "../cli/common/number_text.h"
 
 /* ---- CSV --------------------------------------------------------------------------------------------------------- */
 

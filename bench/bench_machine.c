@@ -7,9 +7,9 @@
 #include <unistd.h>
 
 #include "../autograd/kernels/isa.h"
+#include "../cli/common/threads.h"
 #include "bench_child.h"
 #include "bench_statistics.h"
-#include "../cli/common/threads.h"
 
 /* Arrays of the triad, beyond any cache; or when quick, within it. */
 enum { MEGABYTES = 256, QUICK_MEGABYTES = 4 };

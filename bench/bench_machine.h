@@ -4,8 +4,8 @@
 
 #include <stdbool.h>
 
-#include "bench_options.h"
 #include "../cli/common/progress.h"
+#include "bench_options.h"
 
 typedef struct cli_bench_machine {
     char processor[128], compiler[64], date[16];

@@ -2,12 +2,12 @@
 
 #include <string.h>
 
+#include "../cli/common/message.h"
+#include "../cli/common/options.h"
+#include "../cli/eval/eval_options.h"
 #include "../io/output_file.h"
 #include "bench_scaling.h"
 #include "bench_work.h"
-#include "../cli/eval/eval_options.h"
-#include "../cli/common/message.h"
-#include "../cli/common/options.h"
 
 #define FIELD(name) offsetof(cli_bench_options, name)
 

@@ -3,8 +3,8 @@
 #include <math.h>
 #include <string.h>
 
-#include "bench_report.h"
 #include "../cli/draw/drawing.h"
+#include "bench_report.h"
 
 enum {
     MOST_SERIES = 6, /* peers: four and two (bench_peer.c) */

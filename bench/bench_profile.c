@@ -5,13 +5,13 @@
 #include <string.h>
 
 #include "../autograd/kernels/parallel.h"
+#include "../cli/common/message.h"
+#include "../cli/common/progress.h"
+#include "../cli/common/threads.h"
 #include "../io/output_file.h"
 #include "../train/trainer.h"
 #include "bench_profile_report.h"
 #include "bench_work.h"
-#include "../cli/common/message.h"
-#include "../cli/common/progress.h"
-#include "../cli/common/threads.h"
 
 const char *const cli_bench_part_names[CLI_BENCH_PARTS] = {"drawing tasks", "tape", "waiting", "summing gradients",
                                                            "optimiser"};

@@ -3,9 +3,9 @@
 #include <jansson.h>
 #include <stdio.h>
 
+#include "../cli/common/number_text.h"
 #include "../io/output_file.h"
 #include "bench_report.h"
-#include "../cli/common/number_text.h"
 
 /* A line of a profile: an op, or a part outside of ops, which has no passes. */
 typedef struct line {

@@ -7,10 +7,10 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-#include "bench_child.h"
-#include "bench_run.h"
 #include "../cli/common/message.h"
 #include "../cli/common/progress.h"
+#include "bench_child.h"
+#include "bench_run.h"
 
 const char *const cli_bench_axes[CLI_BENCH_AXES] = {"train-n",       "train-d",       "train-k",      "train-b",
                                                     "train-threads", "cluster-exact", "cluster-plain"};

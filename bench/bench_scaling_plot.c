@@ -2,8 +2,8 @@
 #include <math.h>
 #include <stdio.h>
 
-#include "bench_scaling.h"
 #include "../cli/draw/drawing.h"
+#include "bench_scaling.h"
 
 enum { TOP = 34, TITLE = 36, HEIGHT = 66, GAP = 6, RIGHT = 14, LINE = TITLE + HEIGHT + CLI_X_ROOM };
 typedef enum quantity { TIME, MEMORY, QUANTITIES } quantity;

@@ -2,10 +2,10 @@
 #include <math.h>
 #include <stdio.h>
 
+#include "../cli/common/number_text.h"
 #include "../io/output_file.h"
 #include "bench_report.h"
 #include "bench_scaling.h"
-#include "../cli/common/number_text.h"
 
 /* ---- text -------------------------------------------------------------------------------------------------------- */
 

@@ -6,10 +6,10 @@
 #include <sys/resource.h>
 
 #include "../autograd/kernels/parallel.h"
-#include "bench_peak.h"
-#include "bench_work.h"
 #include "../cli/common/message.h"
 #include "../cli/common/threads.h"
+#include "bench_peak.h"
+#include "bench_work.h"
 
 /* What takes less is done again and again for so long, after once that does not count, and its mean taken: threads that
  * sleep take their time to come. As in peer_base.py. */

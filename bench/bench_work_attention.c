@@ -2,8 +2,8 @@
 #include <stdlib.h>
 
 #include "../autograd/kernels/fast_attention.h"
-#include "bench_work.h"
 #include "../cli/common/progress.h"
+#include "bench_work.h"
 
 enum { ARRAYS = 9 };
 

@@ -3,10 +3,10 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "../models/run/circuit.h"
-#include "../models/definition/variants.h"
-#include "bench_work.h"
 #include "../cli/common/progress.h"
+#include "../models/definition/variants.h"
+#include "../models/run/circuit.h"
+#include "bench_work.h"
 
 typedef struct clustering {
     ts_real *points;

@@ -1,7 +1,7 @@
 /* bench_work_train.c: one training step: drawing the tasks, forward, backward, the optimiser. */
+#include "../cli/common/progress.h"
 #include "../train/trainer.h"
 #include "bench_work.h"
-#include "../cli/common/progress.h"
 
 static void *prepare(const int64_t shape[CLI_BENCH_SHAPE], ts_error *error) {
     ts_train_options o = ts_train_defaults();

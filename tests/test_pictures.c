@@ -6,9 +6,9 @@
 #include <time.h>
 
 #include "../autograd/rng.h"
+#include "../cli/common/short_text.h"
 #include "../cli/draw/axis.h"
 #include "../cli/draw/label_places.h"
-#include "../cli/common/short_text.h"
 #include "../cli/draw/thin_points.h"
 #include "program.h"
 

@@ -8,8 +8,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "../models/reference/plain.h"
 #include "../models/data/scores.h"
+#include "../models/reference/plain.h"
 #include "../train/tasks.h"
 #include "program.h"
 

@@ -6,8 +6,8 @@
 
 #include "../autograd/kernels/parallel.h"
 #include "../models/data/nearest.h"
-#include "../models/reference/plain.h"
 #include "../models/data/seeding.h"
+#include "../models/reference/plain.h"
 
 const char *const ts_start_names[] = {"random", "kmeans++", "gonzalez", NULL};
 

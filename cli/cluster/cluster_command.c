@@ -3,15 +3,15 @@
 #include <stdlib.h>
 
 #include "../../io/array_writer.h"
-#include "cluster_job.h"
-#include "cluster_options.h"
-#include "cluster_report.h"
 #include "../common/commands.h"
 #include "../common/message.h"
 #include "../common/options.h"
-#include "../draw/cluster_plot.h"
 #include "../common/progress.h"
 #include "../common/threads.h"
+#include "../draw/cluster_plot.h"
+#include "cluster_job.h"
+#include "cluster_options.h"
+#include "cluster_report.h"
 
 static bool write_labels(const cli_cluster_job *job, ts_io_error *error) {
     static char name[] = "label";

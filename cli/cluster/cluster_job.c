@@ -6,14 +6,14 @@
 #include <string.h>
 
 #include "../../autograd/rng.h"
-#include "../../models/run/circuit.h"
+#include "../../models/data/scores.h"
 #include "../../models/definition/definition_json.h"
 #include "../../models/reference/plain.h"
-#include "../../models/data/scores.h"
-#include "cluster_criterion.h"
+#include "../../models/run/circuit.h"
 #include "../common/message.h"
 #include "../common/number_text.h"
 #include "../common/progress.h"
+#include "cluster_criterion.h"
 
 static int fail_memory(const cli_cluster_job *job) {
     return cli_fail(CLI_FAILED, "%s: out of memory", cli_source_name(job->options->file));

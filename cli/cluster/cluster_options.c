@@ -10,10 +10,10 @@
 
 #include "../../io/array_writer.h"
 #include "../../io/output_file.h"
-#include "../draw/drawing.h"
-#include "../draw/gnuplot.h"
 #include "../common/message.h"
 #include "../common/options.h"
+#include "../draw/drawing.h"
+#include "../draw/gnuplot.h"
 
 #define FIELD(name) offsetof(cli_cluster_options, name)
 static const cli_option options_table[] = {

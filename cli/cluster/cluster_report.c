@@ -7,9 +7,9 @@
 #include <string.h>
 
 #include "../../io/utf8.h"
-#include "cluster_criterion.h"
 #include "../common/message.h"
 #include "../common/number_text.h"
+#include "cluster_criterion.h"
 
 /* What the objective sums, where it is not squared distances. */
 static const char *const cost_names[] = {"", " (sum of distances)", " (sum of 1 - cosine)"};

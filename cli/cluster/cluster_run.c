@@ -5,13 +5,13 @@
 #include <string.h>
 
 #include "../../autograd/kernels/parallel.h"
-#include "../../models/run/circuit.h"
-#include "../../models/run/learner.h"
 #include "../../models/data/nearest.h"
 #include "../../models/data/scores.h"
+#include "../../models/run/circuit.h"
+#include "../../models/run/learner.h"
+#include "../common/message.h"
 #include "cluster_criterion.h"
 #include "cluster_job.h"
-#include "../common/message.h"
 
 static int fail_memory(const cli_cluster_job *job) {
     return cli_fail(CLI_FAILED, "%s: out of memory", cli_source_name(job->options->file));

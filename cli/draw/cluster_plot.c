@@ -5,12 +5,12 @@
 #include <string.h>
 
 #include "../cluster/cluster_job.h"
+#include "../common/message.h"
+#include "../common/short_text.h"
 #include "drawing.h"
 #include "gnuplot.h"
 #include "label_places.h"
-#include "../common/message.h"
 #include "principal_axes.h"
-#include "../common/short_text.h"
 #include "thin_points.h"
 
 enum {

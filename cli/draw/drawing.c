@@ -3,8 +3,8 @@
 #include <string.h>
 #include <strings.h>
 
-#include "gnuplot.h"
 #include "../common/short_text.h"
+#include "gnuplot.h"
 
 enum { LETTER = 56, DIGIT = 64 }; /* widths in hundredths of the size */
 enum { BESIDE = 16 };             /* a name may be as much longer than its axis at either end */

@@ -4,8 +4,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "drawing.h"
 #include "../common/number_text.h"
+#include "drawing.h"
 
 enum {
     PANELS = 4,

@@ -3,8 +3,8 @@
 #include <math.h>
 #include <stdio.h>
 
-#include "drawing.h"
 #include "../common/number_text.h"
+#include "drawing.h"
 
 enum { TOP = 78, LOSS_HEIGHT = 190, GAP = 18, RATE_HEIGHT = 80, RIGHT = 16 };
 

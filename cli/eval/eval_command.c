@@ -1,13 +1,13 @@
 /* eval_command.c: `tessera eval`: learned steps against Lloyd's, on fresh tasks. */
 #include "../common/commands.h"
-#include "eval_options.h"
-#include "../draw/eval_plot.h"
-#include "eval_report.h"
-#include "eval_run.h"
 #include "../common/message.h"
 #include "../common/options.h"
 #include "../common/progress.h"
 #include "../common/threads.h"
+#include "../draw/eval_plot.h"
+#include "eval_options.h"
+#include "eval_report.h"
+#include "eval_run.h"
 
 static int write_outputs(const cli_eval_job *job) {
     ts_io_error error;

@@ -6,10 +6,10 @@
 #include <sys/stat.h>
 
 #include "../../io/output_file.h"
-#include "../draw/drawing.h"
-#include "../draw/gnuplot.h"
 #include "../common/message.h"
 #include "../common/options.h"
+#include "../draw/drawing.h"
+#include "../draw/gnuplot.h"
 
 #define FIELD(name) offsetof(cli_eval_options, name)
 

@@ -5,10 +5,10 @@
 #include <string.h>
 
 #include "../../train/checkpoint.h"
-#include "../draw/eval_plot.h"
 #include "../common/message.h"
 #include "../common/options.h"
 #include "../common/progress.h"
+#include "../draw/eval_plot.h"
 
 /* The curves of the tasks of one row. */
 typedef struct curves {

@@ -6,13 +6,13 @@
 #include <string.h>
 
 #include "../../io/output_file.h"
-#include "../../models/run/learner.h"
 #include "../../models/definition/variants.h"
+#include "../../models/run/learner.h"
 #include "../common/commands.h"
 #include "../common/definition_file.h"
-#include "graph_writer.h"
 #include "../common/message.h"
 #include "../common/options.h"
+#include "graph_writer.h"
 
 typedef struct graph_options {
     const char *algorithm, *construction, *arch, *out; /* NULL: not given */

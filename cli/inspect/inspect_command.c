@@ -3,13 +3,13 @@
 
 #include "../../io/output_file.h"
 #include "../common/commands.h"
+#include "../common/message.h"
+#include "../common/options.h"
 #include "../eval/eval_options.h"
 #include "inspect_attention.h"
 #include "inspect_file.h"
 #include "inspect_report.h"
 #include "inspect_weights.h"
-#include "../common/message.h"
-#include "../common/options.h"
 
 typedef struct inspect_options {
     const char *path, *plot, *attention;

@@ -9,8 +9,8 @@
 #include "../../io/utf8.h"
 #include "../../models/definition/definition_json.h"
 #include "../../train/checkpoint.h"
-#include "../eval/eval_report.h"
 #include "../common/number_text.h"
+#include "../eval/eval_report.h"
 
 /* ---- options ----------------------------------------------------------------------------------------------------- */
 

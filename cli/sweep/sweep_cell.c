@@ -4,9 +4,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "../../models/run/circuit.h"
 #include "../../models/data/scores.h"
 #include "../../models/definition/variants.h"
+#include "../../models/run/circuit.h"
 #include "../../train/tasks.h"
 
 int64_t cli_sweep_groups(const cli_sweep_grid *grid) {

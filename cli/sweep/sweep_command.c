@@ -8,12 +8,12 @@
 #include "../common/message.h"
 #include "../common/options.h"
 #include "../common/progress.h"
+#include "../common/threads.h"
+#include "../draw/sweep_plot.h"
 #include "sweep_cell.h"
 #include "sweep_journal.h"
 #include "sweep_options.h"
-#include "../draw/sweep_plot.h"
 #include "sweep_report.h"
-#include "../common/threads.h"
 
 typedef struct sweep {
     cli_sweep_options options;

@@ -13,9 +13,9 @@
 #include "../../io/output_file.h"
 #include "../../io/utf8.h"
 #include "../../train/checkpoint.h"
-#include "../draw/gnuplot.h"
 #include "../common/message.h"
 #include "../common/number_text.h"
+#include "../draw/gnuplot.h"
 #include "../draw/train_plot.h"
 
 #ifndef TS_VERSION

@@ -3,8 +3,8 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "../../models/run/circuit.h"
 #include "../../models/reference/plain.h"
+#include "../../models/run/circuit.h"
 #include "../../train/evaluation.h"
 
 enum { DIMS = 2, CLUSTERS = 5 };

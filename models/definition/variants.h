@@ -7,8 +7,8 @@
 #define TS_VARIANTS_H
 
 #include "../data/clustering.h"
-#include "definition.h"
 #include "../reference/plain.h"
+#include "definition.h"
 
 /* What gamma multiplies in a variant. */
 typedef enum ts_gamma_role {

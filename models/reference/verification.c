@@ -7,9 +7,9 @@
 #include <string.h>
 
 #include "../../autograd/rng.h"
-#include "../run/circuit.h"
 #include "../data/rescaling.h"
 #include "../data/seeding.h"
+#include "../run/circuit.h"
 #include "../run/streamed_layer.h"
 
 static const double EPS = sizeof(ts_real) == sizeof(float) ? FLT_EPSILON : DBL_EPSILON;

@@ -4,8 +4,8 @@
 #include <string.h>
 
 #include "../../autograd/kernels/parallel.h"
-#include "circuit_parts.h"
 #include "../data/extent.h"
+#include "circuit_parts.h"
 
 /* Two assignments are the same when no weight has moved by more than this; exact codes are then equal. Scores made from
  * squared norms (scheme dot) carry the rounding of these, which moves soft weights for ever. */

@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "../../autograd/kernels/parallel.h"
-#include "circuit_parts.h"
 #include "../data/extent.h"
+#include "circuit_parts.h"
 
 /* Does the norm, if there is one, keep directions and nothing else, and are they all that the points look at? */
 static bool norm_fits(const ts_definition *definition, int64_t d, int64_t k) {
