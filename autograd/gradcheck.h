@@ -30,8 +30,8 @@ ts_status ts_gradcheck(ts_function function, void *context, int n, const ts_shap
  * inputs, with inputs of equal shape aliased, and after a second backward pass (leaves add up, exactly twice); then
  * ts_zero_upstream_check. A case of kind TS_CASE_REFUSED must fail with a message that names the op. The report is of
  * all these checks: how many numbers they compared, and the worst. Before, a child process tries whether the op's
- * backward pass writes gradients that are NULL because nobody wants them, the commonest mistake, and the report says for
- * which input. */
+ * backward pass writes gradients that are NULL because nobody wants them, the commonest mistake, and the report says
+ * for which input. */
 ts_status ts_op_check(const ts_op *op, const ts_op_case *test, uint64_t seed, double tolerance,
                       ts_gradcheck_report *report);
 

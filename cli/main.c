@@ -7,9 +7,9 @@
 #include <unistd.h>
 
 #include "../autograd/kernels/isa.h"
-#include "commands.h"
-#include "message.h"
-#include "threads.h"
+#include "common/commands.h"
+#include "common/message.h"
+#include "common/threads.h"
 
 #ifndef TS_VERSION
 #define TS_VERSION "unknown"
@@ -48,7 +48,8 @@ static void hold_standard_descriptors(void) {
     if (descriptor > STDERR_FILENO) close(descriptor);
 }
 
-/* Whether the environment's TESSERA_ISA, if it is there and not empty, is a name: the library takes others for no limit. */
+/* Whether the environment's TESSERA_ISA, if it is there and not empty, is a name: the library takes others for no
+ * limit. */
 static bool isa_is_known(const char *wanted) {
     bool known = wanted == NULL || *wanted == '\0';
     for (ts_isa isa = TS_ISA_BASE; isa < TS_ISAS && !known; isa++) known = strcmp(wanted, ts_isa_name(isa)) == 0;

@@ -3,7 +3,7 @@
  * Tokens of points are [x | y], of centres [c | e_j]: a coordinate row and a scratch row. One layer is
  *     points  += erase old codes (self-attention, negated values) + codes of the nearest centres (cross-attention)
  *     centres += erase old places (self-attention)                + mean of the points that carry the code
- * and there is nothing else to it. models/variants.c says the same as data. */
+ * and there is nothing else to it. models/definition/variants.c says the same as data. */
 #include <stdio.h>
 
 #include "../autograd/ops.h"

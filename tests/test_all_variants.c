@@ -9,7 +9,7 @@
 
 #include "../autograd/kernels/parallel.h"
 #include "../autograd/rng.h"
-#include "../models/transformer.h"
+#include "../models/run/transformer.h"
 #include "variant_runs.h"
 
 /* ---- constructions -------------------------------------------------------------------------------------------------

@@ -5,8 +5,8 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "../cli/bench_statistics.h"
-#include "../cli/bench_work.h"
+#include "../bench/bench_statistics.h"
+#include "../bench/bench_work.h"
 #include "program.h"
 
 static const char *text_of(const json_t *object, const char *key) {

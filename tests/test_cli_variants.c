@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include "../io/table.h"
-#include "../models/variants.h"
+#include "../models/definition/variants.h"
 #include "../train/tasks.h"
 #include "program.h"
 

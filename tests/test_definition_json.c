@@ -10,9 +10,9 @@
 #endif
 
 #include "../autograd/rng.h"
-#include "../models/circuit.h"
-#include "../models/definition_json.h"
-#include "../models/variants.h"
+#include "../models/definition/definition_json.h"
+#include "../models/definition/variants.h"
+#include "../models/run/circuit.h"
 #include "test_main.h"
 
 static ts_error error;

@@ -3,8 +3,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "../models/plain.h"
-#include "../models/seeding.h"
+#include "../models/data/seeding.h"
+#include "../models/reference/plain.h"
 #include "../train/evaluation.h"
 #include "trained.h"
 

@@ -10,7 +10,7 @@
 
 #include "../autograd/kernels/parallel.h"
 #include "../autograd/ops.h"
-#include "../models/verification.h"
+#include "../models/reference/verification.h"
 #include "../train/evaluation.h"
 #include "../train/trainer.h"
 #include "test_main.h"

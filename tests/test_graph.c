@@ -3,8 +3,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "../cli/graph_writer.h"
-#include "../models/variants.h"
+#include "../cli/graph/graph_writer.h"
+#include "../models/definition/variants.h"
 #include "program.h"
 
 /* The exit code of `tessera graph WORDS`. */

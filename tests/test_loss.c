@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "../autograd/gradcheck.h"
-#include "../models/scores.h"
+#include "../models/data/scores.h"
 #include "../train/loss.h"
 #include "test_main.h"
 

@@ -8,11 +8,11 @@
 #endif
 
 #include "../autograd/kernels/parallel.h"
-#include "../models/circuit.h"
-#include "../models/scores.h"
-#include "../models/seeding.h"
-#include "../models/transformer.h"
-#include "../models/variants.h"
+#include "../models/data/scores.h"
+#include "../models/data/seeding.h"
+#include "../models/definition/variants.h"
+#include "../models/run/circuit.h"
+#include "../models/run/transformer.h"
 #include "test_main.h"
 
 static ts_error error;

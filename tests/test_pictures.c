@@ -6,10 +6,10 @@
 #include <time.h>
 
 #include "../autograd/rng.h"
-#include "../cli/axis.h"
-#include "../cli/label_places.h"
-#include "../cli/short_text.h"
-#include "../cli/thin_points.h"
+#include "../cli/common/short_text.h"
+#include "../cli/draw/axis.h"
+#include "../cli/draw/label_places.h"
+#include "../cli/draw/thin_points.h"
 #include "program.h"
 
 /* ---- axes -------------------------------------------------------------------------------------------------------- */

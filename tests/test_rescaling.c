@@ -1,8 +1,8 @@
 #include <float.h>
 #include <math.h>
 
-#include "../models/rescaling.h"
-#include "../models/scores.h"
+#include "../models/data/rescaling.h"
+#include "../models/data/scores.h"
 #include "test_main.h"
 
 static ts_rescaling fit(ts_scaling scaling, int64_t n, int64_t d, const double *table) {

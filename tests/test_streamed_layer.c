@@ -10,7 +10,7 @@
 
 #include "../autograd/kernels/parallel.h"
 #include "../autograd/rng.h"
-#include "../models/streamed_layer.h"
+#include "../models/run/streamed_layer.h"
 #include "instruction_sets.h"
 #include "variant_runs.h"
 

@@ -8,8 +8,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "../models/plain.h"
-#include "../models/scores.h"
+#include "../models/data/scores.h"
+#include "../models/reference/plain.h"
 #include "../train/tasks.h"
 #include "program.h"
 

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "../autograd/rng.h"
-#include "../models/transformer.h"
+#include "../models/run/transformer.h"
 #include "variant_runs.h"
 
 /* ---- spherical k-means ---------------------------------------------------------------------------------------------

@@ -9,8 +9,8 @@
 #endif
 
 #include "../autograd/rng.h"
-#include "../models/circuit.h"
-#include "../models/verification.h"
+#include "../models/reference/verification.h"
+#include "../models/run/circuit.h"
 #include "test_main.h"
 
 /* ---- the table -----------------------------------------------------------------------------------------------------

@@ -5,8 +5,8 @@
 #include <float.h>
 #include <math.h>
 
-#include "../models/circuit.h"
-#include "../models/variants.h"
+#include "../models/definition/variants.h"
+#include "../models/run/circuit.h"
 #include "test_main.h"
 
 #define EPS (sizeof(ts_real) == sizeof(float) ? (double)FLT_EPSILON : DBL_EPSILON)

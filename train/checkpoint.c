@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "../io/safetensors.h"
-#include "../models/definition_json.h"
+#include "../models/definition/definition_json.h"
 
 static const char FORMAT[] = "tessera checkpoint 1";
 

@@ -5,9 +5,9 @@
 #include <string.h>
 
 #include "../autograd/kernels/parallel.h"
-#include "../models/nearest.h"
-#include "../models/plain.h"
-#include "../models/seeding.h"
+#include "../models/data/nearest.h"
+#include "../models/data/seeding.h"
+#include "../models/reference/plain.h"
 
 const char *const ts_start_names[] = {"random", "kmeans++", "gonzalez", NULL};
 

@@ -2,7 +2,7 @@
 #ifndef TS_EVALUATION_H
 #define TS_EVALUATION_H
 
-#include "../models/learner.h"
+#include "../models/run/learner.h"
 #include "tasks.h"
 
 /* Where the centres start; k-means++ and gonzalez choose the rows after the task's first centre. */

@@ -16,7 +16,7 @@
 #ifndef TS_TRAINER_H
 #define TS_TRAINER_H
 
-#include "../models/learner.h"
+#include "../models/run/learner.h"
 #include "loss.h"
 #include "optimiser.h"
 #include "schedule.h"

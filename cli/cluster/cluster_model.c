@@ -1,0 +1,126 @@
+#include "cluster_model.h"
+
+#include <math.h>
+#include <stdio.h>
+
+#include "../../train/checkpoint.h"
+#include "../common/definition_file.h"
+#include "../common/message.h"
+
+/* Learned projections have no weights here. */
+static int refuse_learned(const char *path, ts_definition *d) {
+    for (int i = 0; i < TS_BLOCKS; i++) {
+        const ts_block *b = ts_definition_block(d, i);
+        if (b->value.learned || b->query.learned || b->key.learned)
+            return cli_fail(CLI_FAILED, "%s: %s: learned projections need a trained model", path, ts_block_names[i]);
+    }
+    if (d->feed_forward.present && d->feed_forward.learned)
+        return cli_fail(CLI_FAILED, "%s: feed_forward: learned weights need a trained model", path);
+    return CLI_DONE;
+}
+
+/* Dot products of data see the origin, unless squared norms beside them (scheme dot) make them distances. */
+static bool has_origin(ts_definition *d) {
+    if (d->norm.present) return true;
+    for (int i = 0; i < TS_BLOCKS && d->scheme != TS_SCHEME_DOT; i++) {
+        const ts_block *b = ts_definition_block(d, i);
+        for (int l = 0; l < b->query.n_copies && !b->identity; l++)
+            if (b->score == TS_SCORE_DOT && b->query.copy[l].from.group == TS_GROUP_DATA) return true;
+    }
+    return false;
+}
+
+static int read_learned(const char *path, cli_cluster_model *m) {
+    ts_error error = {.status = TS_OK};
+    m->learned = ts_checkpoint_resume(path, &error);
+    if (m->learned == NULL) return cli_fail(CLI_FAILED, "%s", error.text);
+    m->definition = m->learned->definition;
+    return CLI_DONE;
+}
+
+void cli_cluster_model_free(cli_cluster_model *m) {
+    ts_trainer_free(m->learned);
+    m->learned = NULL;
+}
+
+int cli_cluster_model_read(const cli_cluster_options *o, cli_cluster_model *m) {
+    *m = (cli_cluster_model){.unit = 1};
+    if (o->model != NULL) return read_learned(o->model, m);
+    if (o->arch == NULL) {
+        m->variant = cli_cluster_variant(o);
+        m->settings = cli_cluster_settings(o);
+        m->cost = m->variant->cost;
+        m->directions = m->has_origin = m->variant->unit_length;
+        return CLI_DONE;
+    }
+    int status = cli_read_definition(o->arch, &m->definition);
+    if (status == CLI_DONE) status = refuse_learned(o->arch, &m->definition);
+    m->directions = m->definition.norm.present;
+    m->has_origin = has_origin(&m->definition);
+    m->cost = m->directions ? TS_COST_COSINE : m->definition.medoids ? TS_COST_DISTANCE : TS_COST_SQUARED;
+    return status;
+}
+
+static int complete_arch(const cli_cluster_options *o, const ts_problem *problem, cli_cluster_model *m) {
+    ts_error error = {.status = TS_OK};
+    const int64_t d = problem == NULL ? 1 : problem->d, k = problem == NULL ? 2 : problem->k;
+    ts_definition_change_unit(&m->definition, m->unit);
+    if (ts_definition_check(&m->definition, d, k, &error) == TS_OK || problem == NULL) return CLI_DONE;
+    return cli_fail(CLI_FAILED, "%s: %s", o->arch, error.text);
+}
+
+bool cli_cluster_model_waits(const cli_cluster_model *m) {
+    return m->variant != NULL && ts_variant_chooses_gamma(m->variant, &m->settings);
+}
+
+int cli_cluster_model_complete(const cli_cluster_options *o, const ts_problem *problem, double gamma, double unit,
+                               cli_cluster_model *m) {
+    ts_error error = {.status = TS_OK};
+    m->unit = unit;
+    if (m->learned != NULL) return CLI_DONE;
+    if (m->variant == NULL) return complete_arch(o, problem, m);
+    m->chose_gamma = cli_cluster_model_waits(m);
+    if (m->chose_gamma)
+        m->settings.gamma = gamma;
+    else if (!m->directions && isfinite(m->settings.gamma))
+        m->settings.gamma *= unit * unit;
+    if (isnan(m->settings.gamma)) return cli_fail(CLI_FAILED, "%s: out of memory", cli_source_name(o->file));
+    if (o->gamma > 0 && (!(m->settings.gamma > 0) || (isfinite(o->gamma) && !(m->settings.gamma < 1e300))))
+        return cli_fail(CLI_FAILED, "%s: --gamma %g is out of range for values of this size", cli_source_name(o->file),
+                        o->gamma);
+    if (ts_variant_define(m->variant, &m->settings, &m->definition, &error) == TS_OK) return CLI_DONE;
+    return cli_fail(CLI_FAILED, "%s: %s", cli_source_name(o->file), error.text);
+}
+
+double cli_cluster_model_gamma(const cli_cluster_model *m) {
+    if (m->variant == NULL || m->variant->gamma == TS_GAMMA_NONE || !(m->settings.gamma > 0) ||
+        isinf(m->settings.gamma) || (m->variant->trims && m->settings.trim >= 0))
+        return 0;
+    const double gamma = m->directions ? m->settings.gamma : m->settings.gamma / (m->unit * m->unit);
+    return isfinite(gamma) ? gamma : 0; /* beyond the range of numbers for values of this size */
+}
+
+const char *cli_cluster_model_title(const cli_cluster_model *m) {
+    if (m->learned != NULL) return "learned clustering";
+    return m->variant != NULL ? m->variant->title : m->definition.name;
+}
+
+const char *cli_cluster_model_details(const cli_cluster_model *m, char text[CLI_MODEL_TEXT]) {
+    const double gamma = cli_cluster_model_gamma(m);
+    int used = snprintf(text, CLI_MODEL_TEXT, "%s", ts_scheme_names[m->definition.scheme]);
+    if (m->learned != NULL)
+        snprintf(text + used, CLI_MODEL_TEXT - (size_t)used, ", trained for %lld steps", (long long)m->learned->step);
+    if (m->variant == NULL) return text;
+    const size_t room = CLI_MODEL_TEXT - (size_t)used;
+    char *end = text + used;
+    if (m->variant->trims && m->settings.trim >= 0)
+        snprintf(end, room, ", trim %g", m->settings.trim);
+    else if (m->variant->gamma == TS_GAMMA_NONE)
+        snprintf(end, room, ", exponent %g", m->settings.fuzziness);
+    else if (gamma > 0)
+        snprintf(end, room, "%s, gamma %.6g%s", m->variant->gamma == TS_GAMMA_UPDATE ? "" : ", softmax attention",
+                 gamma, m->chose_gamma ? ", chosen by the data" : "");
+    else
+        snprintf(end, room, ", exact attention");
+    return text;
+}

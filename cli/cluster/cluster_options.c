@@ -1,0 +1,318 @@
+#include "cluster_options.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "../../io/array_writer.h"
+#include "../../io/output_file.h"
+#include "../common/message.h"
+#include "../common/options.h"
+#include "../draw/drawing.h"
+#include "../draw/gnuplot.h"
+
+#define FIELD(name) offsetof(cli_cluster_options, name)
+static const cli_option options_table[] = {
+    {CLI_HEADING, 0, NULL, NULL, "What to do", 0, 0, 0},
+    {CLI_WHOLE, 'k', "k", "K", "number of clusters (required; a model has its own)", FIELD(k), 1, INT64_MAX},
+    {CLI_CHOICE, 0, "algorithm", NULL, "the algorithm that the transformer is, see above (default lloyd)",
+     FIELD(algorithm), 0, 0}, /* the choices are the table of variants */
+    {CLI_CHOICE, 0, "construction", "onehot|binary|dot",
+     "how it carries assignments: one-hot codes, binary codes, or\none-hot codes with dot-product attention (default "
+     "onehot)",
+     FIELD(construction), 0, 0},
+    {CLI_TEXT, 0, "arch", "FILE.json", "a transformer of one's own, instead (docs/definitions.md)", FIELD(arch), 0, 0},
+    {CLI_TEXT, 0, "model", "CHECKPOINT",
+     "a trained transformer, instead; as many features and clusters as\nit was trained on. "
+     "Of its steps the one with the least objective\nis reported",
+     FIELD(model), 0, 0},
+    {CLI_TEXT, 0, "init", "kmeans++|random|gonzalez|first|FILE",
+     "the initial centres: chosen among the rows, or K x D numbers in a\nfile .npy or .csv, whose columns, if named, "
+     "are found by name\n(default kmeans++)",
+     FIELD(init), 0, 0},
+    {CLI_WHOLE, 0, "steps", "T",
+     "at most T steps, each a layer (default 100, of a model 20);\nends when the assignments repeat", FIELD(steps), 0,
+     INT64_MAX},
+    {CLI_FLAG, 0, "steps-exact", NULL, "all T steps, whatever happens; of a model still the best of them",
+     FIELD(steps_exact), 0, 0},
+    {CLI_WHOLE, 0, "restarts", "R", "R runs from different initial centres, the best is kept\n(default 1)",
+     FIELD(restarts), 1, 1000000000},
+    {CLI_POSITIVE, 0, "gamma", "G",
+     "attention scores are -G |x - c|^2, x as scaled; of points over\ncentres in lloyd (default inf: exact), soft and "
+     "spherical, of\ncentres over their points in the others (default: chosen by\nthe spread of the data)",
+     FIELD(gamma), 0, 0},
+    {CLI_SHARE, 0, "trim", "F",
+     "trimmed: the share of each cluster that is left out (default:\nwhat lies far, by the threshold rule and gamma)",
+     FIELD(trim), 0, 0},
+    {CLI_POSITIVE, 0, "fuzziness", "M", "fuzzy: the exponent, above 1 (default 2)", FIELD(fuzziness), 0, 0},
+    {CLI_POSITIVE, 0, "alpha", "A", "normmax: the norm's exponent, above 1 (default 2)", FIELD(alpha), 0, 0},
+    {CLI_CHOICE, 0, "ties", "lowest|share",
+     "a point equally near to several centres goes to the first of\nthem, or in equal "
+     "parts to all (default lowest)",
+     FIELD(ties), 0, 0},
+    {CLI_CHOICE, 0, "empty", "keep|random|farthest|error",
+     "an empty cluster keeps its centre, gets a random row or the row\nfarthest from its centre, if that gains "
+     "anything, or ends the run "
+     "(default keep)",
+     FIELD(empty), 0, 0},
+    {CLI_SEED, 0, "seed", "S", "of all random choices (default 0)", FIELD(seed), 0, 0},
+    {CLI_WHOLE, 0, "threads", "N", "changes no result (default: as OpenMP chooses)", FIELD(threads), 1, 1024},
+    {CLI_HEADING, 0, NULL, NULL, "What to read", 0, 0, 0},
+    {CLI_CHOICE, 0, "header", "auto|yes|no",
+     "is the first row of a text file names? (default auto: if a cell\nlooks like a name, and no other is a number but "
+     "whole ones)",
+     FIELD(header), 0, 0},
+    {CLI_TEXT, 0, "columns", "LIST", "the features, by number or name: 1-4,6 (default: all)", FIELD(columns), 0, 0},
+    {CLI_TEXT, 0, "labels-column", "C",
+     "a column with the true classes: kept out of the features, and\nthe adjusted Rand "
+     "index is reported",
+     FIELD(labels_column), 0, 0},
+    {CLI_CHOICE, 0, "scaling", "none|minmax|standard",
+     "of each column before clustering: not at all, to [0,1], or to\nmean 0 and deviation 1 (default none); results "
+     "stay in "
+     "the\nunits of FILE. For a model, which knows [0,1] only, none is one\ncommon scale for all columns, minmax one "
+     "for each; not standard",
+     FIELD(scaling), 0, 0},
+    {CLI_HEADING, 0, NULL, NULL, "What to write", 0, 0, 0},
+    {CLI_TEXT, 0, "labels", "F", "the cluster of each row, from 0 (.npy .csv .tsv .txt)", FIELD(labels), 0, 0},
+    {CLI_TEXT, 0, "centers", "F", "the K x D centres (.npy .csv .tsv .txt)", FIELD(centers), 0, 0},
+    {CLI_TEXT, 0, "trajectory", "F.npy", "the centres before and after every step [T+1,K,D]", FIELD(trajectory), 0, 0},
+    {CLI_TEXT, 0, "weights", "F.npy", "what each row gives to each cluster [N,K]; not of a model", FIELD(weights), 0,
+     0},
+    {CLI_TEXT, 0, "plot", "F", "a picture of the clusters (.svg .png .pdf), by gnuplot", FIELD(plot), 0, 0},
+    {CLI_FLAG, 0, "compare", NULL, "also runs the plain algorithm and reports the differences", FIELD(compare), 0, 0},
+    {CLI_FLAG, 0, "json", NULL, "the report as one JSON object", FIELD(json), 0, 0},
+    {CLI_FLAG, 0, "quiet", NULL, "no progress line", FIELD(quiet), 0, 0},
+    {CLI_FLAG, 0, "print-arch", NULL,
+     "writes the transformer as JSON for --arch, and clusters nothing;\nneeds FILE and -k only where gamma is chosen "
+     "by "
+     "the data;\noptions that then mean nothing are refused",
+     FIELD(print_arch), 0, 0},
+};
+
+enum { OPTIONS = sizeof options_table / sizeof options_table[0] };
+static const cli_command command_template = {
+    .name = "cluster",
+    .operand = "FILE",
+    .may_lack = true,
+    .summary = "Clusters the rows of FILE (.npy .npz .csv .tsv, packed by gzip or not, or - for standard input)\n"
+               "with a transformer whose layers are the steps of a clustering algorithm.",
+    .examples = "Examples\n"
+                "  tessera cluster iris.csv -k 3 --labels-column species --restarts 20 --plot iris.svg\n"
+                "  tessera cluster points.npy -k 10 --init first --compare --json\n"
+                "  tessera cluster points.csv -k 4 --algorithm trimmed --trim .1 --labels labels.csv\n",
+    .n_options = OPTIONS,
+};
+
+/* The command with what the table of variants says: the names to choose from, and what they are. */
+typedef struct variant_texts {
+    char names[512], summary[2048];
+    cli_option options[OPTIONS];
+    bool given[OPTIONS];
+    cli_command command;
+} variant_texts;
+
+static void append(char *text, size_t size, const char *format, const char *a, const char *b) {
+    const size_t used = strlen(text);
+    snprintf(text + used, size - used, format, a, b);
+}
+
+static const cli_command *command_of(variant_texts *t) {
+    *t = (variant_texts){.command = command_template};
+    append(t->summary, sizeof t->summary, "%s%s\n\nAlgorithms\n", command_template.summary, "");
+    for (const ts_variant *v = ts_variants; v->name != NULL; v++) {
+        append(t->names, sizeof t->names, "%s%s", v == ts_variants ? "" : "|", v->name);
+        append(t->summary, sizeof t->summary, "  %-11s%s", v->name, v->title);
+        append(t->summary, sizeof t->summary, ": %s%s\n", v->summary, "");
+    }
+    t->summary[strlen(t->summary) - 1] = '\0';
+    memcpy(t->options, options_table, sizeof t->options);
+    for (int i = 0; i < OPTIONS; i++)
+        if (options_table[i].name != NULL && strcmp(options_table[i].name, "algorithm") == 0)
+            t->options[i].argument = t->names;
+    t->command.summary = t->summary;
+    t->command.options = t->options;
+    t->command.given = t->given;
+    return &t->command;
+}
+
+static const char *const construction_names[] = {"onehot", "binary", "dot"}; /* in the order of the option */
+
+static bool file_exists(const char *path) {
+    const char *archive = strstr(path, ".npz:"); /* FILE.npz:array */
+    char *file = archive == NULL ? strdup(path) : strndup(path, (size_t)(archive - path) + 4);
+    const bool exists = access(path, F_OK) == 0 || (file != NULL && access(file, F_OK) == 0);
+    free(file);
+    return exists;
+}
+
+static int check_columns(const cli_cluster_options *o) {
+    const ts_table_options how = {(ts_header_mode)o->header, o->columns, o->labels_column};
+    ts_io_error error;
+    if (o->file == NULL || ts_table_options_check(o->file, &how, &error)) return CLI_GO_ON;
+    return cli_fail(CLI_WRONG_USE, "%s", error.text);
+}
+
+static int check_init(cli_cluster_options *o) {
+    o->init_is_file = !ts_seeding_by_name(o->init, &o->seeding);
+    if (!o->init_is_file || file_exists(o->init)) return CLI_GO_ON;
+    return cli_fail(CLI_WRONG_USE, "--init: '%s' is none of kmeans++, random, gonzalez, first, and no file", o->init);
+}
+
+/* A file to be created needs a folder that can be written to. */
+static int check_folder(const char *path) {
+    struct stat target;
+    if (stat(path, &target) == 0 && !S_ISREG(target.st_mode) && !S_ISDIR(target.st_mode)) return CLI_GO_ON;
+    if (stat(path, &target) == 0 && S_ISDIR(target.st_mode)) return cli_fail(CLI_FAILED, "%s: is a folder", path);
+    char *folder = strdup(path);
+    if (folder == NULL) return cli_fail(CLI_FAILED, "%s: out of memory", path);
+    char *slash = strrchr(folder, '/');
+    if (slash != NULL) slash[1] = '\0';
+    const bool writable = access(slash != NULL ? folder : ".", W_OK | X_OK) == 0;
+    const int reason = errno;
+    free(folder);
+    if (writable) return CLI_GO_ON;
+    return cli_fail(CLI_FAILED, "%s: cannot be written in that folder: %s", path, strerror(reason));
+}
+
+static bool same_file(const char *a, const char *b) {
+    return strcmp(a, b) == 0 || ts_output_same(a, b);
+}
+
+static int check_outputs(const cli_cluster_options *o) {
+    const char *const path[] = {o->labels, o->centers, o->trajectory, o->weights, o->plot};
+    static const char *const name[] = {"labels", "centers", "trajectory", "weights", "plot"};
+    static const int rank[] = {1, 2, 3, 2};
+    enum { OUTPUTS = 5, PLOT = 4 };
+    for (int i = 0; i < OUTPUTS; i++) {
+        ts_io_error error;
+        if (path[i] == NULL) continue;
+        if (i != PLOT && !ts_array_path_ok(path[i], rank[i], &error))
+            return cli_fail(CLI_WRONG_USE, "--%s: %s", name[i], error.text);
+        if (i == PLOT && !cli_drawing_path_ok(path[i]))
+            return cli_fail(CLI_WRONG_USE, "--plot: %s: the name must end in .svg, .png or .pdf", path[i]);
+        for (int j = 0; j < i; j++)
+            if (path[j] != NULL && same_file(path[j], path[i]))
+                return cli_fail(CLI_WRONG_USE, "--%s and --%s: both would write %s", name[j], name[i], path[i]);
+        if (same_file(o->file, path[i]) || (o->init_is_file && same_file(o->init, path[i])) ||
+            (o->arch != NULL && same_file(o->arch, path[i])) || (o->model != NULL && same_file(o->model, path[i])))
+            return cli_fail(CLI_WRONG_USE, "--%s: %s is read by this command", name[i], path[i]);
+    }
+    for (int i = 0; i < OUTPUTS; i++) {
+        const int status = path[i] == NULL ? CLI_GO_ON : check_folder(path[i]);
+        if (status != CLI_GO_ON) return status;
+    }
+    if (o->plot != NULL && !cli_gnuplot_found()) return cli_fail(CLI_FAILED, "plot: gnuplot is not installed");
+    return CLI_GO_ON;
+}
+
+const ts_variant *cli_cluster_variant(const cli_cluster_options *o) {
+    return &ts_variants[o->algorithm < 0 ? 0 : o->algorithm];
+}
+
+ts_settings cli_cluster_settings(const cli_cluster_options *o) {
+    ts_settings s = ts_variant_settings(cli_cluster_variant(o));
+    if (o->construction >= 0) s.scheme = construction_names[o->construction];
+    if (o->gamma > 0) s.gamma = o->gamma;
+    if (o->fuzziness > 0) s.fuzziness = o->fuzziness;
+    if (o->alpha > 0) s.alpha = o->alpha;
+    s.trim = o->trim;
+    s.share_ties = o->ties == CLI_TIES_SHARE;
+    return s;
+}
+
+/* A definition of one's own says everything about the algorithm. */
+static int check_arch(const cli_cluster_options *o, const cli_command *command) {
+    const char *file = o->arch != NULL ? "--arch" : "--model";
+    static const char *const others[] = {"algorithm", "construction", "gamma", "trim", "fuzziness", "alpha", "ties"};
+    for (int i = 0; i < 7; i++)
+        if (cli_given(command, others[i]))
+            return cli_fail(CLI_WRONG_USE, "--%s: the file given by %s says it all", others[i], file);
+    if (o->compare) return cli_fail(CLI_WRONG_USE, "--compare: no plain algorithm is known for what %s gives", file);
+    if (o->model == NULL) return CLI_GO_ON;
+    if (o->arch != NULL) return cli_fail(CLI_WRONG_USE, "--arch and --model: one of them");
+    if (o->print_arch) return cli_fail(CLI_WRONG_USE, "--print-arch: tessera inspect tells what a checkpoint is");
+    if (o->weights != NULL) return cli_fail(CLI_WRONG_USE, "--weights: a learned model assigns to nearest centres");
+    if (cli_given(command, "empty"))
+        return cli_fail(CLI_WRONG_USE, "--empty: a learned model places the centres of empty clusters itself");
+    if (o->scaling == TS_SCALING_STANDARD)
+        return cli_fail(CLI_WRONG_USE, "--scaling standard: a model wants points in [0,1]: none or minmax");
+    return CLI_GO_ON;
+}
+
+static int check_algorithm(const cli_cluster_options *o) {
+    const ts_variant *variant = cli_cluster_variant(o);
+    ts_settings settings = cli_cluster_settings(o);
+    ts_definition definition;
+    ts_error error = {.status = TS_OK};
+    if (o->fuzziness > 0 && variant->assign != &ts_fuzzy_map)
+        return cli_fail(CLI_WRONG_USE, "--fuzziness: %s has none", variant->name);
+    if (o->fuzziness > 0 && o->fuzziness <= 1)
+        return cli_fail(CLI_WRONG_USE, "--fuzziness %g: it must be above 1", o->fuzziness);
+    if (o->alpha > 0 && o->alpha <= 1) return cli_fail(CLI_WRONG_USE, "--alpha %g: it must be above 1", o->alpha);
+    if (o->gamma > 0 && variant->gamma == TS_GAMMA_NONE)
+        return cli_fail(CLI_WRONG_USE, "--gamma: %s has no gamma", variant->name);
+    if (o->gamma > 0 && o->trim >= 0)
+        return cli_fail(CLI_WRONG_USE, "--gamma: trimming a share needs none, the order of distances counts");
+    if (o->alpha > 0 && variant->update != &ts_normmax_map)
+        return cli_fail(CLI_WRONG_USE, "--alpha: %s has none", variant->name);
+    if (ts_variant_chooses_gamma(variant, &settings)) settings.gamma = 1;
+    if (ts_variant_define(variant, &settings, &definition, &error) != TS_OK ||
+        ts_definition_check(&definition, 1, 1, &error) != TS_OK)
+        return cli_fail(CLI_WRONG_USE, "--algorithm %s: %s", variant->name, error.text);
+    if (o->compare && settings.share_ties && settings.gamma < INFINITY)
+        return cli_fail(CLI_WRONG_USE, "--compare: softmax attention has no ties to share");
+    return CLI_GO_ON;
+}
+
+/* What clusters, and what is written of it, means nothing where nothing is clustered; how data are read and starts are
+ * chosen means nothing where there are none. */
+static int check_print_arch(const cli_cluster_options *o, const cli_command *command) {
+    static const char *const of_results[] = {"labels",  "centers", "trajectory", "weights",     "plot",
+                                             "compare", "json",    "steps",      "steps-exact", "empty"};
+    static const char *const of_data[] = {"k",       "header", "columns", "labels-column",
+                                          "scaling", "init",   "seed",    "restarts"};
+    for (size_t i = 0; i < sizeof of_results / sizeof *of_results; i++)
+        if (cli_given(command, of_results[i]))
+            return cli_fail(CLI_WRONG_USE, "--%s: --print-arch clusters nothing", of_results[i]);
+    for (size_t i = 0; o->file == NULL && i < sizeof of_data / sizeof *of_data; i++)
+        if (cli_given(command, of_data[i]))
+            return cli_fail(CLI_WRONG_USE, "--%s: --print-arch without FILE reads no data", of_data[i]);
+    return CLI_GO_ON;
+}
+
+/* What is needed to cluster; the definition alone can be printed without a file. */
+static int check_operands(const cli_cluster_options *o) {
+    const ts_variant *variant = cli_cluster_variant(o);
+    const ts_settings settings = cli_cluster_settings(o);
+    const bool from_data = o->arch == NULL && o->model == NULL && ts_variant_chooses_gamma(variant, &settings);
+    if (o->print_arch && !from_data && (o->file == NULL || o->k > 0)) return CLI_GO_ON;
+    if (o->file == NULL && o->print_arch)
+        return cli_fail(CLI_WRONG_USE, "--print-arch: %s chooses gamma by the data: give FILE and -k, or --gamma",
+                        variant->name);
+    if (o->file == NULL) return cli_fail(CLI_WRONG_USE, "which FILE? (see tessera cluster --help)");
+    if (o->k == 0 && o->model == NULL)
+        return cli_fail(CLI_WRONG_USE, "how many clusters? -k K (see tessera cluster --help)");
+    return CLI_GO_ON;
+}
+
+int cli_cluster_read_options(int n_words, char *const *words, cli_cluster_options *options) {
+    enum { STEPS = 100, LEARNED_STEPS = 20 };
+    *options = (cli_cluster_options){
+        .steps = -1, .restarts = 1, .init = "kmeans++", .algorithm = -1, .construction = -1, .trim = -1};
+    variant_texts texts;
+    int status = cli_parse(command_of(&texts), n_words, words, options, &options->file);
+    if (status == CLI_GO_ON)
+        status = options->arch != NULL || options->model != NULL ? check_arch(options, &texts.command)
+                                                                 : check_algorithm(options);
+    if (options->steps < 0) options->steps = options->model != NULL ? LEARNED_STEPS : STEPS;
+    if (status == CLI_GO_ON) status = check_operands(options);
+    if (status == CLI_GO_ON && options->print_arch) status = check_print_arch(options, &texts.command);
+    if (status == CLI_GO_ON) status = check_columns(options);
+    if (status == CLI_GO_ON) status = check_init(options);
+    return status != CLI_GO_ON || options->print_arch ? status : check_outputs(options);
+}

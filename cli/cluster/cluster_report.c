@@ -1,0 +1,245 @@
+#include "cluster_report.h"
+
+#include <jansson.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "../../io/utf8.h"
+#include "../common/message.h"
+#include "../common/number_text.h"
+#include "cluster_criterion.h"
+
+/* What the objective sums, where it is not squared distances. */
+static const char *const cost_names[] = {"", " (sum of distances)", " (sum of 1 - cosine)"};
+
+static void print_start(const cli_cluster_options *o, const cli_run *run) {
+    printf("  %-22s%s%s", "initial centres", o->init_is_file ? "" : o->init, o->init_is_file ? "from " : "");
+    if (o->init_is_file) fputs(o->init, stdout);
+    if (o->restarts > 1 && !o->init_is_file && o->seeding != TS_SEED_FIRST)
+        printf(", the best of %lld restarts (number %lld)", (long long)o->restarts, (long long)run->restart + 1);
+    putchar('\n');
+}
+
+static void print_results(const cli_cluster_job *job) {
+    const cli_cluster_options *o = job->options;
+    const cli_run *run = &job->run;
+    char details[CLI_MODEL_TEXT], criterion[CLI_CRITERION_TEXT];
+    printf("  %-22s%s, as a transformer (%s)\n", "algorithm", cli_cluster_model_title(&job->model),
+           cli_cluster_model_details(&job->model, details));
+    print_start(o, run);
+    printf("  %-22s%lld, %s", "steps", (long long)run->steps, run->converged ? "converged" : "not converged");
+    if (o->model != NULL && run->best_step != run->steps) printf("; best after step %lld", (long long)run->best_step);
+    putchar('\n');
+    if (run->empty_repairs > 0) printf("  %-22s%lld\n", "empty clusters refilled", (long long)run->empty_repairs);
+    if (job->model.definition.trims) printf("  %-22s%lld\n", "rows trimmed", (long long)run->trimmed);
+    printf("  %-22s%.10g%s\n", "objective", job->objective, cost_names[job->model.cost]);
+    if (!cli_cluster_criterion_is_objective(job))
+        printf("  %-22s%.10g (%s)\n", "criterion", run->criterion, cli_cluster_criterion_name(job, criterion));
+    if (o->labels_column != NULL) printf("  %-22s%.4f\n", "adjusted Rand index", job->adjusted_rand_index);
+    if (o->compare)
+        printf("  %-22slargest centre difference %.3g, %lld label%s differ%s\n", "plain algorithm",
+               job->max_center_diff, (long long)job->label_mismatches, job->label_mismatches == 1 ? "" : "s",
+               job->label_mismatches == 1 ? "s" : "");
+    if (job->narrow)
+        puts("  note: the ranges of the columns differ widely, and the model was trained on data whose columns all run "
+             "from 0 to 1: --scaling minmax may serve better");
+}
+
+/* A name of at most `width` characters, shortened with a dot at the end; no control codes go to a terminal. */
+static void print_name(const char *name, int width) {
+    char shown[5];
+    size_t fits = 0, bytes = 0; /* fits: up to the last character that has room */
+    int count = 0;
+    for (size_t length; (length = ts_utf8_next(name + bytes, shown)) > 0; bytes += length)
+        if (++count == width) fits = bytes;
+    const bool whole = count <= width;
+    if (whole) printf("%*s", width - count, "");
+    for (size_t at = 0; at < (whole ? bytes : fits);) {
+        at += ts_utf8_next(name + at, shown);
+        fputs(shown, stdout);
+    }
+    if (!whole) putchar('.');
+}
+
+enum { WIDTH = 12, MOST_COLUMNS = 7, MOST_ROWS = 20, USUAL_DIGITS = 6, WHOLE_DIGITS = 10, MOST_DIGITS = 15 };
+
+/* How the centres of a column are printed. */
+typedef struct column_format {
+    int digits, width;
+} column_format;
+
+/* Of the shortest decimal that reads back to the number. */
+static int digits_of(double number) {
+    char text[CLI_NUMBER_TEXT];
+    int digits = 1;
+    for (; digits < MOST_DIGITS; digits++) {
+        snprintf(text, sizeof text, "%.*g", digits, number);
+        if (!(fabs(strtod(text, NULL) - number) > 0)) break;
+    }
+    return digits;
+}
+
+static int compare_doubles(const void *a, const void *b) {
+    const double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+/* Digits that write two digits of the least distance of two centres, and four of the greatest; `sorted` [k]. Centres
+ * nearer than some roundings of a mean count as one. */
+static int digits_apart(int64_t k, const double *sorted) {
+    const double low = sorted[0], high = sorted[k - 1], largest = fmax(fabs(low), fabs(high));
+    double least = high - low;
+    for (int64_t i = 1; i < k; i++) {
+        const double gap = sorted[i] - sorted[i - 1];
+        if (gap > 1e-13 * largest) least = fmin(least, gap);
+    }
+    if (!(high > low)) return USUAL_DIGITS;
+    const double of_greatest = 4 + floor(log10(largest / (high - low))),
+                 of_least = 2 + floor(log10(largest)) - floor(log10(least));
+    return (int)fmin(fmax(of_greatest, of_least), MOST_DIGITS);
+}
+
+/* Six digits; all of them where that is not many; more where centres lie so close together, far from 0, that six would
+ * not tell them apart: then all that stand before the point, too. */
+static int digits_of_column(const cli_cluster_job *job, int64_t column) {
+    int digits = 1;
+    double *sorted = malloc((size_t)job->k * sizeof *sorted);
+    if (sorted == NULL) return MOST_DIGITS;
+    for (int64_t i = 0; i < job->k; i++) {
+        sorted[i] = job->centers[i * job->d + column];
+        digits = digits < WHOLE_DIGITS + 1 && digits_of(sorted[i]) > digits ? digits_of(sorted[i]) : digits;
+    }
+    qsort(sorted, (size_t)job->k, sizeof *sorted, compare_doubles);
+    if (digits > WHOLE_DIGITS) digits = digits_apart(job->k, sorted);
+    const double largest = fmax(fabs(sorted[0]), fabs(sorted[job->k - 1]));
+    if (digits > USUAL_DIGITS) digits = (int)fmax(digits, floor(log10(largest)) + 1);
+    free(sorted);
+    return digits < USUAL_DIGITS ? USUAL_DIGITS : digits < MOST_DIGITS ? digits : MOST_DIGITS;
+}
+
+static column_format format_of(const cli_cluster_job *job, int64_t rows, int64_t column) {
+    column_format f = {.digits = digits_of_column(job, column), .width = WIDTH};
+    for (int64_t i = 0; i < rows; i++) {
+        const int width = snprintf(NULL, 0, "%.*g", f.digits, job->centers[i * job->d + column] + 0.0);
+        f.width = width > f.width ? width : f.width;
+    }
+    return f;
+}
+
+static void print_centers(const cli_cluster_job *job) {
+    const int64_t columns = job->d <= MOST_COLUMNS ? job->d : MOST_COLUMNS - 1;
+    const int64_t rows = job->k <= MOST_ROWS ? job->k : MOST_ROWS - 1;
+    column_format format[MOST_COLUMNS];
+    printf("\n  cluster      rows");
+    for (int64_t j = 0; j < columns; j++) {
+        char number[CLI_NUMBER_TEXT];
+        format[j] = format_of(job, rows, j);
+        snprintf(number, sizeof number, "column %lld", (long long)j + 1);
+        fputs("  ", stdout);
+        print_name(job->table.names != NULL ? job->table.names[j] : number, format[j].width);
+    }
+    if (columns < job->d) printf("  and %lld more", (long long)(job->d - columns));
+    putchar('\n');
+    for (int64_t i = 0; i < rows; i++) {
+        printf("  %7lld%10lld", (long long)i, (long long)job->sizes[i]);
+        for (int64_t j = 0; j < columns; j++)
+            printf("  %*.*g", format[j].width, format[j].digits, job->centers[i * job->d + j] + 0.0);
+        putchar('\n');
+    }
+    if (rows < job->k) printf("  and %lld more\n", (long long)(job->k - rows));
+}
+
+void cli_cluster_print_report(const cli_cluster_job *job) {
+    const cli_cluster_options *o = job->options;
+    const char *const outputs[] = {o->labels, o->centers, o->trajectory, o->weights, o->plot};
+    static const char *const what[] = {"labels", "centres", "trajectory", "weights", "plot"};
+    printf("%s: %lld row%s, %lld feature%s, %lld cluster%s\n", cli_source_name(o->file), (long long)job->n,
+           job->n == 1 ? "" : "s", (long long)job->d, job->d == 1 ? "" : "s", (long long)job->k,
+           job->k == 1 ? "" : "s");
+    print_results(job);
+    print_centers(job);
+    for (int i = 0, first = 1; i < 5; i++) {
+        if (outputs[i] == NULL) continue;
+        printf("%s  %-12s%s\n", first ? "\n" : "", what[i], outputs[i]);
+        first = 0;
+    }
+}
+
+/* A JSON string; bytes that are no UTF-8 become question marks. */
+static bool print_string(const char *text) {
+    char *copy = strdup(text);
+    if (copy == NULL) return false;
+    ts_utf8_repair(copy);
+    json_t *string = json_string(copy);
+    const bool done = string != NULL && json_dumpf(string, stdout, JSON_ENCODE_ANY) == 0;
+    json_decref(string);
+    free(copy);
+    return done || ferror(stdout);
+}
+
+/* A JSON real, which has a point or an exponent. */
+static void print_real(double value) {
+    char text[CLI_NUMBER_TEXT];
+    cli_number_text(value, text);
+    printf("%s%s", text, strpbrk(text, ".e") == NULL ? ".0" : "");
+}
+
+static void print_arrays(const cli_cluster_job *job) {
+    printf(", \"labels\": [");
+    for (int64_t i = 0; i < job->n; i++) printf("%s%lld", i == 0 ? "" : ", ", (long long)job->run.labels[i]);
+    printf("], \"centers\": [");
+    for (int64_t i = 0; i < job->k; i++) {
+        printf("%s[", i == 0 ? "" : ", ");
+        for (int64_t j = 0; j < job->d; j++) {
+            if (j > 0) printf(", ");
+            print_real(job->centers[i * job->d + j]);
+        }
+        putchar(']');
+    }
+    putchar(']');
+}
+
+bool cli_cluster_print_json(const cli_cluster_job *job) {
+    const cli_run *run = &job->run;
+    char criterion[CLI_CRITERION_TEXT];
+    printf("{\"file\": ");
+    if (!print_string(job->options->file)) return false;
+    printf(", \"algorithm\": ");
+    if (!print_string(job->model.variant != NULL ? job->model.variant->name : job->model.definition.name)) return false;
+    if (job->options->model != NULL) {
+        printf(", \"model\": ");
+        if (!print_string(job->options->model)) return false;
+    }
+    printf(", \"construction\": \"%s\", \"n\": %lld, \"d\": %lld, \"k\": %lld",
+           ts_scheme_names[job->model.definition.scheme], (long long)job->n, (long long)job->d, (long long)job->k);
+    printf(", \"steps\": %lld, \"converged\": %s, \"objective\": ", (long long)run->steps,
+           run->converged ? "true" : "false");
+    print_real(job->objective);
+    printf(", \"criterion\": ");
+    print_real(run->criterion);
+    printf(", \"criterion_name\": \"%s\"", cli_cluster_criterion_name(job, criterion));
+    if (job->options->model != NULL)
+        printf(", \"best_step\": %lld, \"narrow_column\": %s", (long long)run->best_step,
+               job->narrow ? "true" : "false");
+    printf(", \"empty_repairs\": %lld, \"trimmed\": %lld", (long long)run->empty_repairs, (long long)run->trimmed);
+    if (cli_cluster_model_gamma(&job->model) > 0) {
+        printf(", \"gamma\": ");
+        print_real(cli_cluster_model_gamma(&job->model));
+    }
+    print_arrays(job);
+    if (job->options->labels_column != NULL) {
+        printf(", \"adjusted_rand_index\": ");
+        print_real(job->adjusted_rand_index);
+    }
+    if (job->options->compare) {
+        printf(", \"compare\": {\"max_center_diff\": ");
+        print_real(job->max_center_diff);
+        printf(", \"label_mismatches\": %lld}", (long long)job->label_mismatches);
+    }
+    printf(", \"seconds\": ");
+    print_real(job->seconds);
+    printf("}\n");
+    return true;
+}

@@ -1,0 +1,199 @@
+#include "cluster_run.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "../../autograd/kernels/parallel.h"
+#include "../../models/data/nearest.h"
+#include "../../models/data/scores.h"
+#include "../../models/run/circuit.h"
+#include "../../models/run/learner.h"
+#include "../common/message.h"
+#include "cluster_criterion.h"
+#include "cluster_job.h"
+
+static int fail_memory(const cli_cluster_job *job) {
+    return cli_fail(CLI_FAILED, "%s: out of memory", cli_source_name(job->options->file));
+}
+
+static int fail_error(const cli_cluster_job *job, const ts_error *error) {
+    return cli_fail(CLI_FAILED, "%s: %s", cli_source_name(job->options->file), error->text);
+}
+
+/* count * a * b elements of memory; NULL when that is too much. */
+void *cli_allocate(int64_t count, int64_t a, size_t size) {
+    if (a != 0 && (uint64_t)count > SIZE_MAX / 2 / (uint64_t)a / size) return NULL;
+    const size_t bytes = (size_t)count * (size_t)a * size;
+    return malloc(bytes == 0 ? 1 : bytes);
+}
+
+void cli_run_free(cli_run *run) {
+    free(run->path);
+    free(run->start);
+    free(run->centers);
+    free(run->labels);
+    free(run->weights);
+    *run = (cli_run){0};
+}
+
+bool cli_run_allocate(const cli_cluster_job *job, cli_run *run) {
+    run->path_room = 16;
+    run->path = cli_allocate(run->path_room * job->k, job->d, sizeof *run->path);
+    run->start = cli_allocate(job->k, job->d, sizeof *run->start);
+    run->centers = cli_allocate(job->k, job->d, sizeof *run->centers);
+    run->labels = cli_allocate(job->n, 1, sizeof(int64_t));
+    const bool weighs = job->options->weights != NULL;
+    run->weights = weighs ? cli_allocate(job->n, job->k, sizeof(ts_real)) : NULL;
+    return run->path != NULL && run->start != NULL && run->centers != NULL && run->labels != NULL &&
+           (run->weights != NULL || !weighs);
+}
+
+/* Appends the centres after a step to the run's path. */
+static bool extend_path(const cli_cluster_job *job, cli_run *run, const double *centers) {
+    const int64_t size = job->k * job->d;
+    if (run->path_steps + 2 > run->path_room) {
+        if ((uint64_t)run->path_room > SIZE_MAX / 4 / sizeof(double) / (uint64_t)size) return false;
+        double *path = realloc(run->path, (size_t)(2 * run->path_room * size) * sizeof *path);
+        if (path == NULL) return false;
+        run->path = path;
+        run->path_room *= 2;
+    }
+    run->path_steps++;
+    memcpy(run->path + run->path_steps * size, centers, (size_t)size * sizeof *centers);
+    return true;
+}
+
+ts_problem cli_run_problem(const cli_cluster_job *job, const cli_run *run) {
+    return (ts_problem){.n = job->n,
+                        .d = job->d,
+                        .k = job->k,
+                        .points = job->points,
+                        .centers = run->start,
+                        .exact_points = job->exact,
+                        .exact_centers = run->path,
+                        .empty = (ts_empty_policy)job->options->empty,
+                        .seed = run->seed};
+}
+
+static int keep_state(const cli_cluster_job *job, cli_run *run, ts_circuit *circuit) {
+    const ts_clustering *state = ts_circuit_state(circuit);
+    const int64_t size = job->k * job->d;
+    const ts_points points = cli_cluster_job_points(job);
+    ts_error error = {0};
+    for (int64_t i = 0; i < size; i++)
+        if (!isfinite(state->exact_centers[i]))
+            return cli_fail(CLI_FAILED, "%s: centre %lld is not finite after step %lld",
+                            cli_source_name(job->options->file), (long long)(i / job->d), (long long)state->steps);
+    memcpy(run->centers, state->exact_centers, (size_t)size * sizeof *run->centers);
+    for (int64_t i = 0; state->medoids != NULL && i < size; i++) /* all digits of the rows that they are */
+        run->centers[i] = ts_point_at(&points, state->medoids[i / job->d], i % job->d);
+    memcpy(run->labels, state->labels, (size_t)job->n * sizeof(int64_t));
+    if (run->weights != NULL && ts_circuit_weights(circuit, run->weights, &error) != TS_OK)
+        return fail_error(job, &error);
+    run->steps = state->steps;
+    run->empty_repairs = state->empty_repairs;
+    run->trimmed = state->trimmed;
+    run->converged = state->converged;
+    run->in_double = ts_circuit_is_exact(circuit);
+    run->criterion = cli_cluster_criterion(job, run);
+    return isnan(run->criterion) ? fail_memory(job) : CLI_DONE;
+}
+
+int cli_run_circuit(const cli_cluster_job *job, cli_run *run, int64_t restarts, cli_progress *progress) {
+    const cli_cluster_options *o = job->options;
+    const ts_problem problem = cli_run_problem(job, run);
+    ts_error error = {0};
+    ts_circuit *circuit = ts_circuit_create(&job->model.definition, &problem, &error);
+    if (circuit == NULL) return fail_error(job, &error);
+    const ts_clustering *state = ts_circuit_state(circuit);
+    ts_status status = TS_OK;
+    bool room = true;
+    /* the first place may not be the one given: on the unit sphere, on a row */
+    memcpy(run->path, state->exact_centers, (size_t)(job->k * job->d) * sizeof *run->path);
+    for (int64_t t = 0; status == TS_OK && room && t < o->steps && (o->steps_exact || !state->converged); t++) {
+        status = ts_circuit_step(circuit, &error);
+        if (status == TS_OK && job->keeps_path) room = extend_path(job, run, state->exact_centers);
+        cli_progress_step(progress, run->restart, restarts, t + 1, o->steps);
+    }
+    if (status == TS_OK && room) status = ts_circuit_finish(circuit, &error);
+    int code = CLI_DONE;
+    if (status != TS_OK || !room) {
+        cli_progress_end(progress);
+        code = status != TS_OK ? fail_error(job, &error) : fail_memory(job);
+    } else {
+        code = keep_state(job, run, circuit);
+    }
+    ts_circuit_free(circuit);
+    return code;
+}
+
+/* ---- learned models ---------------------------------------------------------------------------------------------- */
+
+/* Labels every point with its nearest centre, the lowest index among equals; whether any label changed. */
+static bool label_nearest(const cli_cluster_job *job, const double *centers, int64_t *labels) {
+    const int64_t n = job->n, k = job->k;
+    const ts_points points = cli_cluster_job_points(job);
+    bool changed = false;
+#pragma omp parallel for reduction(|| : changed) if (ts_pays(n * k * job->d))
+    for (int64_t i = 0; i < n; i++) {
+        int64_t nearest;
+        ts_point_nearest(&points, i, k, centers, &nearest);
+        changed = changed || labels[i] != nearest;
+        labels[i] = nearest;
+    }
+    return changed;
+}
+
+/* Keeps the centres of a step if their objective is the least so far. */
+static void keep_better(const cli_cluster_job *job, cli_run *run, const double *centers, const int64_t *labels) {
+    const ts_points points = cli_cluster_job_points(job);
+    for (int64_t i = 0; i < job->k * job->d; i++)
+        if (!isfinite(centers[i])) return;
+    const double objective = ts_cost_of(TS_COST_SQUARED, &points, NULL, centers, labels);
+    if (!(objective < run->criterion)) return;
+    run->criterion = objective;
+    run->best_step = run->steps;
+    memcpy(run->centers, centers, (size_t)(job->k * job->d) * sizeof *centers);
+    memcpy(run->labels, labels, (size_t)job->n * sizeof *labels);
+}
+
+static void widen(int64_t count, const ts_real *from, double *to) {
+    for (int64_t i = 0; i < count; i++) to[i] = (double)from[i];
+}
+
+int cli_run_learned(const cli_cluster_job *job, cli_run *run, int64_t restarts, cli_progress *progress) {
+    const cli_cluster_options *o = job->options;
+    const int64_t size = job->k * job->d;
+    ts_error error = {.status = TS_OK};
+    ts_learner_run *learned = ts_learner_run_create(&job->model.learned->model);
+    int64_t *labels = cli_allocate(job->n, 1, sizeof *labels);
+    double *centers = cli_allocate(job->k, job->d, sizeof *centers);
+    int code = learned == NULL || labels == NULL || centers == NULL ? fail_memory(job) : CLI_DONE;
+    if (code == CLI_DONE &&
+        ts_learner_run_begin(learned, job->n, job->points, run->start, TS_LEARNER_REEMBED, &error) != TS_OK)
+        code = fail_error(job, &error);
+    run->steps = 0;
+    run->converged = false;
+    run->criterion = INFINITY;
+    if (code == CLI_DONE) {
+        label_nearest(job, run->path, labels);
+        keep_better(job, run, run->path, labels);
+    }
+    while (code == CLI_DONE && run->steps < o->steps && (o->steps_exact || !run->converged)) {
+        if (ts_learner_run_step(learned, &error) != TS_OK) code = fail_error(job, &error);
+        if (code != CLI_DONE) break;
+        widen(size, ts_learner_run_centers(learned), centers);
+        run->steps++;
+        run->converged = !label_nearest(job, centers, labels);
+        keep_better(job, run, centers, labels);
+        if (job->keeps_path && !extend_path(job, run, centers)) code = fail_memory(job);
+        cli_progress_step(progress, run->restart, restarts, run->steps, o->steps);
+    }
+    if (code == CLI_DONE && !isfinite(run->criterion))
+        code = cli_fail(CLI_FAILED, "%s: the model diverges", cli_source_name(o->file));
+    ts_learner_run_free(learned);
+    free(labels);
+    free(centers);
+    return code;
+}

@@ -1,0 +1,15 @@
+/* number_text.h: numbers as the shortest decimals that read back to the same value, and ratios for people. */
+#ifndef CLI_NUMBER_TEXT_H
+#define CLI_NUMBER_TEXT_H
+
+#include "../../autograd/tensor.h"
+
+enum { CLI_NUMBER_TEXT = 32 };
+
+/* Writes a finite number and returns text. Never "-0". */
+const char *cli_number_text(double value, char text[CLI_NUMBER_TEXT]);
+
+/* A ratio with four decimals, "0.9431", or where it is huge with four digits, "1.235e+08"; nan, inf. */
+const char *cli_ratio_text(double value, char text[CLI_NUMBER_TEXT]);
+
+#endif

@@ -1,0 +1,238 @@
+#include "options.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "../../io/utf8.h"
+#include "message.h"
+
+int cli_choice(const char *choices, const char *word) {
+    const size_t length = strlen(word);
+    int place = 0;
+    for (const char *choice = choices;; place++) {
+        const size_t width = strcspn(choice, "|");
+        if (width == length && strncmp(choice, word, width) == 0) return place;
+        if (choice[width] == '\0') return -1;
+        choice += width + 1;
+    }
+}
+
+/* The place of the word text[length] among names, -1 if it is not there. */
+static int place_of(const char *text, size_t length, const char *const *names, int count) {
+    for (int i = 0; i < count; i++)
+        if (strlen(names[i]) == length && strncmp(names[i], text, length) == 0) return i;
+    return -1;
+}
+
+int cli_read_words(const char *option, const char *text, const char *const *names, int count, int *places, int *found) {
+    *found = 0;
+    for (const char *at = text;; at++) {
+        const size_t length = strcspn(at, ",");
+        const int place = place_of(at, length, names, count);
+        bool is_new = true;
+        if (place < 0 && strcspn(at, " \t") < length)
+            return cli_fail(CLI_WRONG_USE, "--%s: '%.*s': commas without blanks between names", option,
+                            (int)ts_utf8_fit(text, 40), text);
+        if (place < 0) {
+            char all[256] = "";
+            for (int i = 0; i < count; i++)
+                snprintf(all + strlen(all), sizeof all - strlen(all), "%s%s", i == 0 ? "" : ", ", names[i]);
+            return cli_fail(CLI_WRONG_USE, "--%s: '%.*s' is none of %s", option,
+                            (int)ts_utf8_fit(at, length < 40 ? length : 40), at, all);
+        }
+        for (int i = 0; i < *found; i++) is_new = is_new && places[i] != place;
+        if (is_new) places[(*found)++] = place;
+        at += length;
+        if (*at == '\0') return CLI_GO_ON;
+    }
+}
+
+static bool digits_only(const char *text) {
+    return *text != '\0' && text[strspn(text, "0123456789")] == '\0';
+}
+
+static int read_whole(const cli_option *option, const char *text, int64_t *value) {
+    const bool is_signed = *text == '-' || *text == '+';
+    if (!digits_only(text + is_signed))
+        return cli_fail(CLI_WRONG_USE, "--%s: '%s' is not a whole number", option->name, text);
+    errno = 0;
+    *value = strtoll(text, NULL, 10);
+    const bool fits = errno == 0 && *value >= option->least && *value <= option->most;
+    if (fits) return CLI_GO_ON;
+    if (option->most == INT64_MAX && (*text == '-' || errno == 0))
+        return cli_fail(CLI_WRONG_USE, "--%s: %s is less than %lld", option->name, text, (long long)option->least);
+    return cli_fail(CLI_WRONG_USE, "--%s: %s is not between %lld and %lld", option->name, text,
+                    (long long)option->least, (long long)option->most);
+}
+
+static int read_seed(const cli_option *option, const char *text, uint64_t *value) {
+    if (!digits_only(text))
+        return cli_fail(CLI_WRONG_USE, "--%s: '%s' is not a whole number from 0 to 2^64 - 1", option->name, text);
+    errno = 0;
+    *value = strtoull(text, NULL, 10);
+    if (errno == 0) return CLI_GO_ON;
+    return cli_fail(CLI_WRONG_USE, "--%s: %s is more than 2^64 - 1", option->name, text);
+}
+
+static int read_positive(const cli_option *option, const char *text, double *value) {
+    char *end;
+    errno = 0;
+    *value = strtod(text, &end);
+    if (end == text || *end != '\0' || *text == ' ')
+        return cli_fail(CLI_WRONG_USE, "--%s: '%s' is not a number", option->name, text);
+    if (errno == 0 && *value > 0 && (option->kind == CLI_POSITIVE || isfinite(*value))) return CLI_GO_ON;
+    return cli_fail(CLI_WRONG_USE, "--%s: %s is not %s", option->name, text,
+                    errno != 0   ? "within the range of numbers"
+                    : *value > 0 ? "a finite number"
+                                 : "a number above 0");
+}
+
+static int read_share(const cli_option *option, const char *text, double *value) {
+    char *end;
+    *value = strtod(text, &end);
+    if (end == text || *end != '\0' || *text == ' ')
+        return cli_fail(CLI_WRONG_USE, "--%s: '%s' is not a number", option->name, text);
+    if (*value >= 0 && *value < 1) return CLI_GO_ON;
+    return cli_fail(CLI_WRONG_USE, "--%s: %s is not a share: 0 or more, and less than 1", option->name, text);
+}
+
+static int read_real(const cli_option *option, const char *text, double *value) {
+    char *end;
+    *value = strtod(text, &end);
+    if (end != text && *end == '\0' && *text != ' ' && isfinite(*value)) return CLI_GO_ON;
+    return cli_fail(CLI_WRONG_USE, "--%s: '%s' is not a finite number", option->name, text);
+}
+
+static int read_choice(const cli_option *option, const char *text, int *value) {
+    *value = cli_choice(option->argument, text);
+    if (*value >= 0) return CLI_GO_ON;
+    if (strchr(option->argument, '|') == NULL)
+        return cli_fail(CLI_WRONG_USE, "--%s: this version has only %s, not '%s'", option->name, option->argument,
+                        text);
+    return cli_fail(CLI_WRONG_USE, "--%s: '%s' is none of %s", option->name, text, option->argument);
+}
+
+static int read_value(const cli_option *option, const char *text, void *target) {
+    void *field = (char *)target + option->field;
+    switch (option->kind) {
+    case CLI_WHOLE: return read_whole(option, text, field);
+    case CLI_SEED: return read_seed(option, text, field);
+    case CLI_POSITIVE:
+    case CLI_FINITE: return read_positive(option, text, field);
+    case CLI_SHARE: return read_share(option, text, field);
+    case CLI_REAL: return read_real(option, text, field);
+    case CLI_CHOICE: return read_choice(option, text, field);
+    case CLI_TEXT:
+        if (*text == '\0') return cli_fail(CLI_WRONG_USE, "--%s: needs a value, not an empty one", option->name);
+        *(const char **)field = text;
+        return CLI_GO_ON;
+    default: return CLI_GO_ON;
+    }
+}
+
+enum { HELP_WIDTH = 28 };
+
+static void print_option(const cli_option *option) {
+    char left[160];
+    char letter[8] = "    ";
+    if (option->letter != 0) snprintf(letter, sizeof letter, "-%c, ", option->letter);
+    snprintf(left, sizeof left, "  %s--%s%s%s", letter, option->name, option->argument != NULL ? " " : "",
+             option->argument != NULL ? option->argument : "");
+    if (strlen(left) + 2 > HELP_WIDTH)
+        printf("%s\n%*s", left, HELP_WIDTH, "");
+    else
+        printf("%-*s", HELP_WIDTH, left);
+    for (const char *c = option->help; *c != '\0'; c++)
+        if (*c == '\n')
+            printf("\n%*s", HELP_WIDTH, "");
+        else
+            putchar(*c);
+    putchar('\n');
+}
+
+static int print_help(const cli_command *command) {
+    printf("usage: tessera %s%s%s [options]\n\n%s\n", command->name, command->operand != NULL ? " " : "",
+           command->operand != NULL ? command->operand : "", command->summary);
+    for (size_t i = 0; i < command->n_options; i++) {
+        const cli_option *option = &command->options[i];
+        if (option->kind == CLI_HEADING) printf("\n%s\n", option->help);
+        if (option->kind != CLI_HEADING && option->kind != CLI_ABSENT) print_option(option);
+    }
+    printf("%*s--help%*sthis text\n\n%s", 6, "", HELP_WIDTH - 12, "", command->examples);
+    return cli_flush_stdout();
+}
+
+static const cli_option *find_name(const cli_command *command, const char *name, size_t length) {
+    for (size_t i = 0; i < command->n_options; i++) {
+        const cli_option *option = &command->options[i];
+        if (option->kind == CLI_HEADING) continue;
+        if (strlen(option->name) == length && strncmp(option->name, name, length) == 0) return option;
+    }
+    return NULL;
+}
+
+bool cli_given(const cli_command *command, const char *name) {
+    const cli_option *option = find_name(command, name, strlen(name));
+    return option != NULL && command->given[option - command->options];
+}
+
+static const cli_option *find_letter(const cli_command *command, char letter) {
+    for (size_t i = 0; i < command->n_options; i++)
+        if (command->options[i].letter == letter && letter != 0) return &command->options[i];
+    return NULL;
+}
+
+/* Takes the option that words[*at] begins, and its value, which may be the next word. */
+static int take_option(const cli_command *command, int n_words, char *const *words, int *at, void *target) {
+    const char *word = words[*at], *value = NULL;
+    const cli_option *option;
+    if (word[1] == '-') {
+        const size_t length = strcspn(word + 2, "=");
+        option = find_name(command, word + 2, length);
+        if (word[2 + length] == '=') value = word + 2 + length + 1;
+    } else {
+        option = find_letter(command, word[1]);
+        if (word[2] != '\0') value = word + 2 + (word[2] == '=');
+    }
+    if (option == NULL)
+        return cli_fail(CLI_WRONG_USE, "unknown option '%s' (see tessera %s --help)", word, command->name);
+    if (option->kind == CLI_ABSENT) return cli_fail(CLI_WRONG_USE, "--%s: %s", option->name, option->help);
+    if (command->given != NULL) command->given[option - command->options] = true;
+    if (option->kind == CLI_FLAG) {
+        if (value != NULL) return cli_fail(CLI_WRONG_USE, "--%s: takes no value", option->name);
+        *(bool *)((char *)target + option->field) = true;
+        return CLI_GO_ON;
+    }
+    if (value == NULL && *at + 1 >= n_words) return cli_fail(CLI_WRONG_USE, "--%s: needs a value", option->name);
+    if (value == NULL) value = words[++*at];
+    return read_value(option, value, target);
+}
+
+int cli_parse(const cli_command *command, int n_words, char *const *words, void *target, const char **operand) {
+    bool options_ended = false;
+    const char *given = NULL;
+    for (int i = 0; i < n_words; i++) {
+        const char *word = words[i];
+        if (!options_ended && strcmp(word, "--") == 0) {
+            options_ended = true;
+        } else if (!options_ended && (strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0)) {
+            return print_help(command);
+        } else if (!options_ended && word[0] == '-' && word[1] != '\0') {
+            const int status = take_option(command, n_words, words, &i, target);
+            if (status != CLI_GO_ON) return status;
+        } else if (command->operand == NULL) {
+            return cli_fail(CLI_WRONG_USE, "%s takes options only, not '%s'", command->name, word);
+        } else if (given != NULL) {
+            return cli_fail(CLI_WRONG_USE, "one %s at a time, not '%s' and '%s'", command->operand, given, word);
+        } else {
+            given = word;
+        }
+    }
+    if (operand != NULL) *operand = given;
+    if (given == NULL && command->operand != NULL && !command->may_lack)
+        return cli_fail(CLI_WRONG_USE, "which %s? (see tessera %s --help)", command->operand, command->name);
+    return CLI_GO_ON;
+}

@@ -1,0 +1,13 @@
+/* sweep_plot.h: the heat maps of a sweep, drawn by gnuplot. */
+#ifndef CLI_SWEEP_PLOT_H
+#define CLI_SWEEP_PLOT_H
+
+#include "../../io/io_error.h"
+#include "../sweep/sweep_grid.h"
+
+/* Means of |difference| over the other axes: dimensions, clusters and points against the scale, clusters against
+ * dimensions, a row of the four for each gamma (one for all when there are many). The same bytes for the same grid
+ * (.pdf: but for its date). */
+bool cli_sweep_plot(const cli_sweep_options *options, const cli_sweep_grid *grid, ts_io_error *error);
+
+#endif

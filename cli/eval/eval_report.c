@@ -1,0 +1,162 @@
+#include "eval_report.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "../../io/output_file.h"
+#include "../../io/utf8.h"
+#include "../common/number_text.h"
+
+/* ---- the table --------------------------------------------------------------------------------------------------- */
+
+enum { MOST_SHOWN = 5 };
+
+/* The steps that the table shows, from 0 to the last. */
+static int shown_steps(int64_t steps, int64_t shown[MOST_SHOWN]) {
+    static const int64_t usual[MOST_SHOWN - 1] = {0, 1, 5, 10};
+    int count = 0;
+    for (int i = 0; i < MOST_SHOWN - 1; i++)
+        if (usual[i] < steps) shown[count++] = usual[i];
+    shown[count++] = steps;
+    return count;
+}
+
+static void print_value(double value) {
+    if (isnan(value))
+        printf("%8s", "nan");
+    else
+        printf(fabs(value) < 100 ? "%8.4f" : "%8.4g", value);
+}
+
+static void print_verdict(const cli_eval_job *job, const cli_eval_row *row) {
+    const int64_t end = job->options->steps;
+    const double start = row->curve[CLI_EVAL_MODEL][0], lloyd = row->curve[CLI_EVAL_LLOYD][end],
+                 model = row->curve[CLI_EVAL_MODEL][end];
+    if (cli_eval_diverges(start, model))
+        printf("the model diverges (%lld of %lld tasks)\n", (long long)row->diverging, (long long)job->options->tasks);
+    else if (!(model < lloyd) && !(lloyd < model))
+        puts("equal");
+    else if (isinf(model) || isinf(lloyd))
+        puts(model < lloyd ? "model" : "Lloyd");
+    else
+        printf("%s by %.4f\n", model < lloyd ? "model" : "Lloyd", fabs(model - lloyd));
+}
+
+static void print_row(const cli_eval_job *job, const cli_eval_row *row) {
+    int64_t shown[MOST_SHOWN];
+    const int count = shown_steps(job->options->steps, shown);
+    printf("%7lld  %-9s  %-8s", (long long)row->task.n, ts_family_name(row->task.family), ts_start_names[row->start]);
+    print_value(row->curve[CLI_EVAL_LLOYD][0]);
+    fputs("  ", stdout);
+    for (int i = 1; i < count; i++) print_value(row->curve[CLI_EVAL_LLOYD][shown[i]]);
+    fputs("  ", stdout);
+    for (int i = 1; i < count; i++) print_value(row->curve[CLI_EVAL_MODEL][shown[i]]);
+    fputs("  ", stdout);
+    print_verdict(job, row);
+}
+
+/* The head of a column. */
+static void print_step(const char *who, bool first, int64_t step) {
+    char text[40];
+    snprintf(text, sizeof text, first ? "%s %lld" : "%.0s%lld", who, (long long)step);
+    printf("%8s", text);
+}
+
+static void print_kind(const cli_eval_job *job) {
+    const ts_task_spec *task = &job->rows[0].task;
+    const ts_trainer *t = job->trainer;
+    char number[CLI_NUMBER_TEXT];
+    printf("%s: %s, d = %lld, k = %lld, e = %lld, trained for %lld of %lld steps\n", job->options->checkpoint,
+           ts_scheme_names[t->model.scheme], (long long)t->model.d, (long long)t->model.k, (long long)t->model.e,
+           (long long)t->step, (long long)t->options.steps);
+    printf("%lld task%s of each kind, seed %llu: components of scale %s%s, of %s weights\n",
+           (long long)job->options->tasks, job->options->tasks == 1 ? "" : "s", (unsigned long long)job->seed,
+           cli_number_text(task->scale, number), task->anisotropic ? " at most, anisotropic" : "",
+           task->unequal ? "unequal" : "equal");
+}
+
+void cli_eval_print_report(const cli_eval_job *job) {
+    const cli_eval_options *o = job->options;
+    int64_t shown[MOST_SHOWN];
+    const int count = shown_steps(o->steps, shown);
+    print_kind(job);
+    printf("mean log objective after steps of Lloyd's algorithm, and of the model (%s)\n\n",
+           o->mode == TS_LEARNER_RAW ? "raw" : "re-embedded");
+    printf("%7s  %-9s  %-8s%8s  ", "n", "family", "init", "start");
+    for (int i = 1; i < count; i++) print_step("Lloyd", i == 1, shown[i]);
+    fputs("  ", stdout);
+    for (int i = 1; i < count; i++) print_step("model", i == 1, shown[i]);
+    puts("  lower at the end");
+    for (int i = 0; i < job->n_rows; i++) print_row(job, &job->rows[i]);
+    if (o->csv != NULL || o->plot != NULL) putchar('\n');
+    if (o->csv != NULL) printf("  %-12s%s\n", "csv", o->csv);
+    if (o->plot != NULL) printf("  %-12s%s\n", "plot", o->plot);
+}
+
+/* ---- JSON -------------------------------------------------------------------------------------------------------- */
+
+json_t *cli_eval_string(const char *text) {
+    char *copy = strdup(text);
+    if (copy == NULL) return NULL;
+    ts_utf8_repair(copy);
+    json_t *string = json_string(copy);
+    free(copy);
+    return string;
+}
+
+static void print_curve(const char *name, const double *curve, int64_t width) {
+    char text[CLI_NUMBER_TEXT];
+    printf(", \"%s\": [", name);
+    for (int64_t s = 0; s < width; s++)
+        printf("%s%s", s == 0 ? "" : ", ", isfinite(curve[s]) ? cli_number_text(curve[s], text) : "null");
+    putchar(']');
+}
+
+bool cli_eval_print_json(const cli_eval_job *job) {
+    const cli_eval_options *o = job->options;
+    json_t *path = cli_eval_string(o->checkpoint);
+    if (path == NULL) return false;
+    printf("{\"checkpoint\": ");
+    const bool done = json_dumpf(path, stdout, JSON_ENCODE_ANY) == 0 || ferror(stdout);
+    json_decref(path);
+    if (!done) return false;
+    /* A seed may need all 64 bits, which readers of JSON numbers do not keep. */
+    printf(", \"tasks\": %lld, \"steps\": %lld, \"mode\": \"%s\", \"seed\": \"%llu\", \"rows\": [", (long long)o->tasks,
+           (long long)o->steps, o->mode == TS_LEARNER_RAW ? "raw" : "reembed", (unsigned long long)job->seed);
+    for (int i = 0; i < job->n_rows; i++) {
+        const cli_eval_row *row = &job->rows[i];
+        printf("%s{\"n\": %lld, \"family\": \"%s\", \"init\": \"%s\"", i == 0 ? "" : ", ", (long long)row->task.n,
+               ts_family_name(row->task.family), ts_start_names[row->start]);
+        print_curve("lloyd", row->curve[CLI_EVAL_LLOYD], o->steps + 1);
+        print_curve("model", row->curve[CLI_EVAL_MODEL], o->steps + 1);
+        putchar('}');
+    }
+    printf("]}\n");
+    return true;
+}
+
+/* ---- CSV --------------------------------------------------------------------------------------------------------- */
+
+static const char *any_number(double value, char text[CLI_NUMBER_TEXT]) {
+    if (isnan(value)) return "nan";
+    if (isinf(value)) return value > 0 ? "inf" : "-inf";
+    return cli_number_text(value, text);
+}
+
+bool cli_eval_write_csv(const cli_eval_job *job, ts_io_error *error) {
+    char text[CLI_NUMBER_TEXT];
+    ts_output_file file;
+    if (!ts_output_open(job->options->csv, &file, error)) return false;
+    fputs("n,family,init,step,lloyd,model,lloyd_q25,lloyd_q75,model_q25,model_q75\n", file.stream);
+    for (int i = 0; i < job->n_rows; i++)
+        for (int64_t s = 0; s <= job->options->steps; s++) {
+            const cli_eval_row *row = &job->rows[i];
+            fprintf(file.stream, "%lld,%s,%s,%lld", (long long)row->task.n, ts_family_name(row->task.family),
+                    ts_start_names[row->start], (long long)s);
+            for (int c = 0; c < CLI_EVAL_CURVES; c++) fprintf(file.stream, ",%s", any_number(row->curve[c][s], text));
+            fputc('\n', file.stream);
+        }
+    return ts_output_commit(&file, error);
+}

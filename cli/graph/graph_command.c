@@ -1,0 +1,232 @@
+/* graph_command.c: `tessera graph`: one layer of a transformer, run on a few example points, as the tape recorded it.
+ */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "../../io/output_file.h"
+#include "../../models/definition/variants.h"
+#include "../../models/run/learner.h"
+#include "../common/commands.h"
+#include "../common/definition_file.h"
+#include "../common/message.h"
+#include "../common/options.h"
+#include "graph_writer.h"
+
+typedef struct graph_options {
+    const char *algorithm, *construction, *arch, *out; /* NULL: not given */
+    bool learned, loss;
+    int64_t n, d, k;
+    double gamma, trim; /* below 0: not given */
+} graph_options;
+
+#define FIELD(name) offsetof(graph_options, name)
+
+/* Few enough that a matrix [d+k,d+k] is small and every pair of points is quickly scored. */
+enum { MOST_POINTS = 1000, MOST_COORDINATES = 100 };
+
+static const cli_option options_table[] = {
+    {CLI_HEADING, 0, NULL, NULL, "Which model", 0, 0, 0},
+    {CLI_TEXT, 0, "algorithm", "NAME", "one of those that tessera cluster --help tells (default lloyd)",
+     FIELD(algorithm), 0, 0},
+    {CLI_TEXT, 0, "arch", "FILE.json", "a transformer of one's own, instead", FIELD(arch), 0, 0},
+    {CLI_TEXT, 0, "construction", "onehot|binary|dot", "how assignments are written into tokens (default onehot)",
+     FIELD(construction), 0, 0},
+    {CLI_POSITIVE, 0, "gamma", "G",
+     "the factor of squared distances in softmax attention (default:\nas the algorithm "
+     "and the example points have it)",
+     FIELD(gamma), 0, 0},
+    {CLI_SHARE, 0, "trim", "F", "of trimmed: the share of each cluster that is trimmed", FIELD(trim), 0, 0},
+    {CLI_FLAG, 0, "learned", NULL, "instead, a layer whose twelve projections are trained", FIELD(learned), 0, 0},
+    {CLI_FLAG, 0, "loss", NULL, "with the mean squared distance of points to their nearest new\ncentre", FIELD(loss), 0,
+     0},
+    {CLI_HEADING, 0, NULL, NULL, "On what", 0, 0, 0},
+    {CLI_WHOLE, 'n', "n", "N", "number of example points (default 6)", FIELD(n), 1, MOST_POINTS},
+    {CLI_WHOLE, 'd', "d", "D", "their coordinates (default 2)", FIELD(d), 1, MOST_COORDINATES},
+    {CLI_WHOLE, 'k', "k", "K", "number of clusters (default 2)", FIELD(k), 1, MOST_COORDINATES},
+    {CLI_HEADING, 0, NULL, NULL, "What to write", 0, 0, 0},
+    {CLI_TEXT, 0, "out", "FILE.dot", "a file instead of standard output", FIELD(out), 0, 0},
+};
+
+static const cli_command command = {
+    .name = "graph",
+    .operand = NULL,
+    .summary = "Writes the tape of one layer of a clustering transformer in the language of Graphviz: a box for\n"
+               "each op, an ellipse for each tensor it starts from, and shapes along the edges.",
+    .examples = "Examples\n"
+                "  tessera graph | dot -Tsvg > lloyd.svg\n"
+                "  tessera graph --learned --loss --out learned.dot\n",
+    .options = options_table,
+    .n_options = sizeof options_table / sizeof options_table[0],
+};
+
+/* ---- the command line ------------------------------------------------------------------------------------------ */
+
+static int check_options(const graph_options *o) {
+    const struct {
+        bool given;
+        const char *name;
+    } of_constructions[] = {{o->algorithm != NULL, "algorithm"},
+                            {o->construction != NULL, "construction"},
+                            {o->gamma >= 0, "gamma"},
+                            {o->trim >= 0, "trim"}};
+    for (size_t i = 0; o->learned && i < sizeof of_constructions / sizeof of_constructions[0]; i++)
+        if (of_constructions[i].given)
+            return cli_fail(CLI_WRONG_USE, "--%s: not with --learned, whose model learns instead",
+                            of_constructions[i].name);
+    for (size_t i = 0; o->arch != NULL && i < sizeof of_constructions / sizeof of_constructions[0]; i++)
+        if (of_constructions[i].given || o->learned)
+            return cli_fail(CLI_WRONG_USE, "--%s: the file given by --arch says it all",
+                            o->learned ? "learned" : of_constructions[i].name);
+    if (o->arch != NULL && o->out != NULL && ts_output_same(o->arch, o->out))
+        return cli_fail(CLI_WRONG_USE, "--out: %s is read by this command", o->out);
+    if (o->k > o->n)
+        return cli_fail(CLI_WRONG_USE, "--k: %lld clusters of only %lld points", (long long)o->k, (long long)o->n);
+    if (o->algorithm != NULL && ts_variant_by_name(o->algorithm) == NULL)
+        return cli_fail(CLI_WRONG_USE, "--algorithm: '%s' is none of those in tessera cluster --help", o->algorithm);
+    return CLI_GO_ON;
+}
+
+/* ---- the model --------------------------------------------------------------------------------------------------- */
+
+/* Points of k groups in turn, so that the first k are centres to start from. */
+static void make_points(const graph_options *o, ts_real *points) {
+    const ts_rng noise = {0, ts_rng_stream("tessera graph"), 0};
+    for (int64_t i = 0; i < o->n; i++)
+        for (int64_t a = 0; a < o->d; a++) {
+            const double place = 1 + (double)(i % o->k) * (a % 2 == 0 ? 4 : -3);
+            points[i * o->d + a] = (ts_real)(place + 0.5 * ts_rng_normal(noise, (uint64_t)(i * o->d + a)));
+        }
+}
+
+/* The definition that the options name. */
+static ts_status define(const graph_options *o, const ts_real *points, ts_definition *definition, ts_error *error) {
+    if (o->learned) {
+        *definition = ts_learner(TS_SCHEME_ONEHOT, 1, 0.01);
+        return TS_OK;
+    }
+    const ts_variant *variant = ts_variant_by_name(o->algorithm != NULL ? o->algorithm : "lloyd");
+    const ts_problem problem = {.n = o->n, .d = o->d, .k = o->k, .points = points, .centers = points};
+    ts_settings settings = ts_variant_settings(variant);
+    if (o->construction != NULL) settings.scheme = o->construction;
+    if (o->gamma >= 0) settings.gamma = o->gamma;
+    if (o->trim >= 0) settings.trim = o->trim;
+    if (ts_variant_chooses_gamma(variant, &settings)) settings.gamma = ts_variant_gamma(variant, &problem);
+    return ts_variant_define(variant, &settings, definition, error);
+}
+
+/* ---- the tape -------------------------------------------------------------------------------------------------- */
+
+static void name(cli_tape_graph *graph, const ts_tensor *tensor, const char *text) {
+    graph->name[graph->n_names++] = (cli_graph_name){tensor, text};
+}
+
+static void end_stage(cli_tape_graph *graph, const char *text, const ts_tape *tape) {
+    graph->stage[graph->n_stages++] = (cli_graph_stage){text, ts_tape_last(tape)};
+}
+
+/* Tokens [rows,e] of the first rows of points. */
+static ts_tensor *embed(const ts_transformer *model, ts_tape *tape, int64_t rows, const ts_real *points,
+                        const ts_real *code) {
+    ts_tensor *tokens = ts_constant(tape, TS_SHAPE(rows, model->e), NULL);
+    if (ts_tape_status(tape) == TS_OK) ts_transformer_embed(model, rows, points, code, tokens->data);
+    return tokens;
+}
+
+/* mean_i min_j ||x_i - c_j||^2: the k-means objective of the new centres, by the point. */
+static ts_tensor *loss_of(const ts_transformer *model, ts_tape *tape, ts_tensor *points, ts_tensor *centers) {
+    ts_tensor *x = ts_slice(tape, points, -1, 0, model->d), *c = ts_slice(tape, centers, -1, 0, model->d);
+    return ts_mean(tape, ts_min(tape, ts_squared_distances(tape, x, c), -1, false), TS_ALL_AXES, false);
+}
+
+/* One layer, as a circuit runs it: a model with a norm sends fresh tokens through that first. */
+static void record(const graph_options *o, const ts_real *values, ts_tape *tape, cli_tape_graph *graph) {
+    const ts_transformer *model = graph->model;
+    ts_tensor *points = embed(model, tape, o->n, values, NULL);
+    ts_tensor *centers = embed(model, tape, o->k, values, model->book);
+    name(graph, points, "points");
+    name(graph, centers, "centres");
+    points = ts_transformer_enter(model, tape, points);
+    centers = ts_transformer_enter(model, tape, centers);
+    if (model->has_norm) {
+        name(graph, points, "points of length 1");
+        name(graph, centers, "centres of length 1");
+        end_stage(graph, "enter", tape);
+    }
+    ts_tensor *assigned = ts_transformer_assign(model, tape, points, centers, 0);
+    name(graph, assigned, "points with codes");
+    end_stage(graph, "assign", tape);
+    centers = ts_transformer_update(model, tape, assigned, centers, 0);
+    name(graph, centers, "new centres");
+    end_stage(graph, "update", tape);
+    if (!o->loss) return;
+    name(graph, loss_of(model, tape, points, centers), "loss");
+    end_stage(graph, "loss", tape);
+}
+
+/* ---- output --------------------------------------------------------------------------------------------------------
+ */
+
+static int write_graph(const graph_options *o, const cli_tape_graph *graph) {
+    ts_output_file file;
+    ts_io_error error;
+    if (o->out == NULL) {
+        if (!cli_graph_write(graph, stdout)) return cli_fail(CLI_FAILED, "out of memory for a graph");
+        return cli_flush_stdout();
+    }
+    if (!ts_output_open(o->out, &file, &error)) return cli_fail(CLI_FAILED, "%s", error.text);
+    if (!cli_graph_write(graph, file.stream)) {
+        ts_output_abandon(&file);
+        return cli_fail(CLI_FAILED, "%s: out of memory", o->out);
+    }
+    return ts_output_commit(&file, &error) ? CLI_DONE : cli_fail(CLI_FAILED, "%s", error.text);
+}
+
+static bool learns(const ts_transformer *model) {
+    for (int i = 0; i < ts_params_count(model->params); i++)
+        if (ts_params_grad(model->params, i) != NULL) return true;
+    return false;
+}
+
+static int draw(const graph_options *o, const char *model_name, const ts_transformer *model, const ts_real *points) {
+    char title[256];
+    snprintf(title, sizeof title, "%s: one layer on %lld points, %lld coordinates, %lld clusters%s", model_name,
+             (long long)o->n, (long long)o->d, (long long)o->k, learns(model) ? "\nblue: gradients flow back" : "");
+    cli_tape_graph graph = {.title = title, .model = model};
+    ts_tape *tape = ts_tape_create(TS_RECORD);
+    if (tape == NULL) return cli_fail(CLI_FAILED, "out of memory for a tape");
+    record(o, points, tape, &graph);
+    const char *failure = ts_tape_error(tape);
+    const int status = failure != NULL ? cli_fail(CLI_FAILED, "%s", failure) : write_graph(o, &graph);
+    ts_tape_free(tape);
+    return status;
+}
+
+int cli_graph(int n_words, char *const *words) {
+    graph_options o = {.n = 6, .d = 2, .k = 2, .gamma = -1, .trim = -1};
+    ts_definition definition;
+    ts_transformer model;
+    ts_error error = {.status = TS_OK};
+    int status = cli_parse(&command, n_words, words, &o, NULL);
+    if (status == CLI_GO_ON) status = check_options(&o);
+    if (status != CLI_GO_ON) return status;
+    ts_real *points = malloc((size_t)(o.n * o.d) * sizeof *points);
+    if (points == NULL) return cli_fail(CLI_FAILED, "out of memory for the example points");
+    make_points(&o, points);
+    if (o.arch != NULL) {
+        status = cli_read_definition(o.arch, &definition);
+    } else if (define(&o, points, &definition, &error) != TS_OK) {
+        status = cli_fail(CLI_WRONG_USE, "%s", error.text);
+    }
+    if (status != CLI_GO_ON && status != CLI_DONE) {
+        /* said already */
+    } else if (ts_transformer_build(&model, &definition, o.d, o.k, 0, &error) != TS_OK) {
+        status = cli_fail(CLI_FAILED, "%s%s%s", o.arch != NULL ? o.arch : "", o.arch != NULL ? ": " : "", error.text);
+    } else {
+        status = draw(&o, definition.name, &model, points);
+        ts_transformer_clear(&model);
+    }
+    free(points);
+    return status;
+}

@@ -1,0 +1,14 @@
+/* inspect_attention.h: where a model looks in one task, as heat maps. */
+#ifndef CLI_INSPECT_ATTENTION_H
+#define CLI_INSPECT_ATTENTION_H
+
+#include "../../io/io_error.h"
+#include "../../train/trainer.h"
+
+/* The attention of points to centres and of centres to points in some re-embedded steps, beside the nearest centre of
+ * each point, which is what Lloyd's algorithm would look at; and the two self-attentions. The task is the first of
+ * those that watched over the training, points ordered by their true cluster, centres by that of the point they start
+ * at. The same bytes for the same trainer (.pdf: but for its date). */
+bool cli_inspect_plot_attention(const ts_trainer *trainer, const char *path, ts_io_error *error);
+
+#endif

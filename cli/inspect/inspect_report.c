@@ -1,0 +1,250 @@
+#include "inspect_report.h"
+
+#include <jansson.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "../../io/utf8.h"
+#include "../../models/definition/definition_json.h"
+#include "../../train/checkpoint.h"
+#include "../common/number_text.h"
+#include "../eval/eval_report.h"
+
+/* ---- options ----------------------------------------------------------------------------------------------------- */
+
+static json_t *options_json(const ts_train_options *options) {
+    char *text = ts_train_options_to_json(options);
+    json_t *object = text == NULL ? NULL : json_loads(text, 0, NULL);
+    free(text);
+    return object;
+}
+
+/* The options that differ from what training does when nothing is asked for: name -> [value, default]. */
+static json_t *changed_json(const ts_train_options *options) {
+    const ts_train_options usual = ts_train_defaults();
+    json_t *given = options_json(options), *defaults = options_json(&usual), *changed = json_object(), *value;
+    const char *key;
+    bool room = given != NULL && defaults != NULL && changed != NULL;
+    json_object_foreach(given, key, value) {
+        json_t *other = json_object_get(defaults, key);
+        if (room && !json_equal(value, other))
+            room = json_object_set_new(changed, key, json_pack("[O, O]", value, other)) == 0;
+    }
+    json_decref(given);
+    json_decref(defaults);
+    if (room) return changed;
+    json_decref(changed);
+    return NULL;
+}
+
+/* ---- for a person ------------------------------------------------------------------------------------------------ */
+
+static bool is_moment(const cli_inspect_file *file, const char *name) {
+    return file->trainer != NULL && strncmp(name, "optimiser.", 10) == 0;
+}
+
+/* Control codes do not go to a terminal. */
+static void print_name(const char *name, int width) {
+    char shown[5];
+    int count = 0;
+    for (size_t length; (length = ts_utf8_next(name, shown)) > 0; name += length, count++) fputs(shown, stdout);
+    printf("%*s", count < width ? width - count : 0, "");
+}
+
+enum { SHAPE_TEXT = 24 * TS_SAFETENSORS_RANK };
+
+static const char *shape_text(const ts_safetensor *tensor, char text[SHAPE_TEXT]) {
+    size_t length = (size_t)snprintf(text, SHAPE_TEXT, "[");
+    for (int a = 0; a < tensor->rank; a++)
+        length += (size_t)snprintf(text + length, SHAPE_TEXT - length, "%s%lld", a == 0 ? "" : ",",
+                                   (long long)tensor->dim[a]);
+    snprintf(text + length, SHAPE_TEXT - length, "]");
+    return text;
+}
+
+static void print_tensor(const ts_safetensor *tensor, int width) {
+    const cli_inspect_numbers m = cli_inspect_measure(tensor);
+    const double numbers[] = {m.mean, m.deviation, m.least, m.most, m.norm};
+    char text[SHAPE_TEXT];
+    fputs("  ", stdout);
+    print_name(tensor->name, width);
+    printf("  %-5s %-11s", ts_safetensors_dtype_name(tensor->dtype), shape_text(tensor, text));
+    for (int i = 0; i < 5; i++)
+        if (isnan(numbers[i]))
+            printf(" %11s", "-");
+        else
+            printf(" %11.4g", numbers[i]);
+    if (m.not_finite > 0) printf("  %lld not finite", (long long)m.not_finite);
+    putchar('\n');
+}
+
+static void print_tensors(const cli_inspect_file *file, bool all) {
+    enum { MOST_WIDTH = 40 };
+    int width = 4, hidden = 0;
+    for (int i = 0; i < file->file.count; i++) {
+        const char *name = file->file.tensors[i].name;
+        if (!all && is_moment(file, name)) continue;
+        if ((int)strlen(name) > width) width = (int)strlen(name) < MOST_WIDTH ? (int)strlen(name) : MOST_WIDTH;
+    }
+    printf("\n  %-*s  %-5s %-11s %11s %11s %11s %11s %11s\n", width, "name", "type", "shape", "mean", "deviation",
+           "smallest", "largest", "norm");
+    for (int i = 0; i < file->file.count; i++) {
+        const ts_safetensor *tensor = &file->file.tensors[i];
+        const bool shown = all || !is_moment(file, tensor->name);
+        if (shown) print_tensor(tensor, width);
+        hidden += !shown;
+    }
+    if (hidden > 0) printf("  and %d of the optimiser's moments (--all lists them)\n", hidden);
+}
+
+static void print_model(const ts_trainer *t) {
+    const ts_transformer *m = &t->model;
+    const ts_block *block = &t->definition.cross_points;
+    char gamma[CLI_NUMBER_TEXT], dropout[CLI_NUMBER_TEXT];
+    printf("  %-14s%s: tokens of d = %lld coordinates and %lld of code (%s), e = %lld; k = %lld clusters\n", "model",
+           t->definition.name, (long long)m->d, (long long)m->s, ts_scheme_names[m->scheme], (long long)m->e,
+           (long long)m->k);
+    printf("  %-14s", "blocks");
+    for (int i = 0; i < TS_BLOCKS; i++) printf("%s%s", i == 0 ? "" : ", ", ts_block_names[i]);
+    printf(":\n  %-14slearned Q, K, V with biases; euclidean softmax attention, gamma %s / sqrt(e), dropout %s\n", "",
+           cli_number_text(block->gamma, gamma), cli_number_text(block->dropout, dropout));
+    printf("  %-14s%lld\n", "parameters", (long long)ts_params_size(m->params));
+}
+
+static void print_state(const ts_trainer *t) {
+    char best[CLI_NUMBER_TEXT];
+    printf("  %-14sstep %lld of %lld; learning rate of the next %.4g", "training", (long long)t->step,
+           (long long)t->options.steps, ts_schedule_rate(&t->schedule, t->step));
+    if (t->skipped > 0)
+        printf("; %lld step%s skipped, the gradient not being finite, or too large", (long long)t->skipped,
+               t->skipped == 1 ? "" : "s");
+    printf("\n  %-14s", "");
+    if (isfinite(t->best))
+        printf("best relative validation loss %s, after step %lld\n", cli_ratio_text(t->best, best),
+               (long long)t->best_step);
+    else
+        puts("no validation loss yet");
+}
+
+static void print_value(const json_t *value) {
+    char number[CLI_NUMBER_TEXT];
+    if (json_is_array(value))
+        for (size_t i = 0; i < json_array_size(value); i++) {
+            if (i > 0) putchar(',');
+            print_value(json_array_get(value, i));
+        }
+    else if (json_is_integer(value))
+        printf("%lld", (long long)json_integer_value(value));
+    else if (json_is_real(value))
+        fputs(cli_number_text(json_real_value(value), number), stdout);
+    else if (json_is_string(value))
+        fputs(json_string_value(value), stdout);
+    else
+        fputs(json_is_boolean(value) ? json_is_true(value) ? "yes" : "no" : "inf", stdout);
+}
+
+static bool print_options(const ts_trainer *t) {
+    json_t *changed = changed_json(&t->options), *pair;
+    const char *key;
+    bool first = true;
+    json_object_foreach(changed, key, pair) {
+        printf("  %-14s%s ", first ? "options" : "", key);
+        print_value(json_array_get(pair, 0));
+        fputs("  (default ", stdout);
+        print_value(json_array_get(pair, 1));
+        puts(")");
+        first = false;
+    }
+    if (first && changed != NULL) printf("  %-14sthe defaults\n", "options");
+    json_decref(changed);
+    return changed != NULL;
+}
+
+static int64_t count_all(const ts_safetensors *file) {
+    int64_t total = 0;
+    for (int i = 0; i < file->count; i++) total += ts_safetensor_count(&file->tensors[i]);
+    return total;
+}
+
+bool cli_inspect_print_report(const cli_inspect_file *file, bool all) {
+    const ts_trainer *t = file->trainer;
+    bool room = true;
+    printf("%s: ", file->path);
+    if (t == NULL) {
+        printf("%d tensor%s, %lld numbers (not a checkpoint of tessera)\n", file->file.count,
+               file->file.count == 1 ? "" : "s", (long long)count_all(&file->file));
+    } else {
+        puts("checkpoint of tessera");
+        print_model(t);
+        print_state(t);
+        room = print_options(t);
+    }
+    if (file->file.count > 0) print_tensors(file, all);
+    return room;
+}
+
+/* ---- JSON -------------------------------------------------------------------------------------------------------- */
+
+static json_t *number_json(double value) {
+    return isfinite(value) ? json_real(value) : json_null();
+}
+
+static json_t *tensor_json(const ts_safetensor *tensor) {
+    const cli_inspect_numbers m = cli_inspect_measure(tensor);
+    json_t *shape = json_array();
+    for (int a = 0; a < tensor->rank; a++) json_array_append_new(shape, json_integer((json_int_t)tensor->dim[a]));
+    return json_pack("{s:s, s:s, s:o, s:I, s:o, s:o, s:o, s:o, s:o, s:I}", "name", tensor->name, "dtype",
+                     ts_safetensors_dtype_name(tensor->dtype), "shape", shape, "count", (json_int_t)m.count, "mean",
+                     number_json(m.mean), "deviation", number_json(m.deviation), "smallest", number_json(m.least),
+                     "largest", number_json(m.most), "norm", number_json(m.norm), "not_finite",
+                     (json_int_t)m.not_finite);
+}
+
+static json_t *model_json(const ts_trainer *t) {
+    const ts_transformer *m = &t->model;
+    char *text = ts_definition_to_json(&t->definition);
+    json_t *definition = text == NULL ? NULL : json_loads(text, 0, NULL);
+    free(text);
+    return json_pack("{s:s, s:I, s:I, s:I, s:I, s:o}", "scheme", ts_scheme_names[m->scheme], "d", (json_int_t)m->d, "k",
+                     (json_int_t)m->k, "e", (json_int_t)m->e, "parameters", (json_int_t)ts_params_size(m->params),
+                     "definition", definition);
+}
+
+static json_t *state_json(const ts_trainer *t) {
+    return json_pack("{s:I, s:I, s:o, s:I, s:f, s:I}", "step", (json_int_t)t->step, "steps",
+                     (json_int_t)t->options.steps, "best_relative", number_json(t->best), "best_step",
+                     (json_int_t)t->best_step, "lr", ts_schedule_rate(&t->schedule, t->step), "skipped",
+                     (json_int_t)t->skipped);
+}
+
+/* Only the names; the values stand among the options. */
+static json_t *names_json(json_t *changed) {
+    json_t *names = changed == NULL ? NULL : json_array();
+    const char *key;
+    json_t *value;
+    json_object_foreach(changed, key, value) json_array_append_new(names, json_string(key));
+    json_decref(changed);
+    return names;
+}
+
+bool cli_inspect_print_json(const cli_inspect_file *file) {
+    const ts_trainer *t = file->trainer;
+    json_t *tensors = json_array();
+    for (int i = 0; i < file->file.count; i++) json_array_append_new(tensors, tensor_json(&file->file.tensors[i]));
+    const bool listed = json_array_size(tensors) == (size_t)file->file.count;
+    json_t *all = json_pack("{s:o, s:b, s:o}", "file", cli_eval_string(file->path), "checkpoint", (int)(t != NULL),
+                            "tensors", tensors);
+    bool room = all != NULL && listed;
+    if (room && t != NULL)
+        room = json_object_set_new(all, "model", model_json(t)) == 0 &&
+               json_object_set_new(all, "training", state_json(t)) == 0 &&
+               json_object_set_new(all, "options", options_json(&t->options)) == 0 &&
+               json_object_set_new(all, "changed", names_json(changed_json(&t->options))) == 0;
+    char *text = room ? json_dumps(all, JSON_REAL_PRECISION(17)) : NULL;
+    json_decref(all);
+    if (text != NULL) puts(text);
+    free(text);
+    return text != NULL;
+}

@@ -1,0 +1,103 @@
+#include "sweep_list.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "../common/message.h"
+#include "../common/options.h"
+
+/* The list being read, and how it is called. */
+typedef struct reader {
+    const char *name, *text;
+    const cli_sweep_bounds *bounds;
+    cli_sweep_list *list;
+} reader;
+
+static int refuse(const reader *r) {
+    return cli_fail(CLI_WRONG_USE, "--%s: '%s' is not a list of numbers like 5,10,20 or 5-50:5", r->name, r->text);
+}
+
+/* Takes a number off *text: decimals only, where strtod would also take blanks, signs, "inf" and hexadecimals. */
+static bool take_number(const char **text, double *value) {
+    const size_t length = strspn(*text, "0123456789.eE");
+    char *end;
+    *value = strtod(*text, &end);
+    if (length == 0 || !isfinite(*value) || ((*text)[0] == '0' && ((*text)[1] == 'x' || (*text)[1] == 'X')))
+        return false;
+    *text = end;
+    return true;
+}
+
+static int add(const reader *r, double value) {
+    const cli_sweep_bounds *b = r->bounds;
+    if (b->whole && floor(value) < value)
+        return cli_fail(CLI_WRONG_USE, "--%s: %.15g is not a whole number", r->name, value);
+    if (value < b->least || value > b->most)
+        return cli_fail(CLI_WRONG_USE, "--%s: %.15g is not between %.15g and %.15g", r->name, value, b->least, b->most);
+    if (r->list->count == CLI_SWEEP_LIST)
+        return cli_fail(CLI_WRONG_USE, "--%s: more than %d numbers", r->name, CLI_SWEEP_LIST);
+    r->list->value[r->list->count++] = value;
+    return CLI_GO_ON;
+}
+
+/* The same decimals that the number would be written with by hand: .1 + 2 * .1 becomes .3. */
+static double to_decimals(double value) {
+    char text[40];
+    snprintf(text, sizeof text, "%.15g", value);
+    return strtod(text, NULL);
+}
+
+static int add_range(const reader *r, double first, double last, double step) {
+    if (!(step > 0)) return cli_fail(CLI_WRONG_USE, "--%s: '%s': the step of a range is above 0", r->name, r->text);
+    if (last < first) return cli_fail(CLI_WRONG_USE, "--%s: '%s': the range ends before it begins", r->name, r->text);
+    /* A step that divides the range but for its rounding reaches the end. */
+    const double steps = floor((last - first) / step + 1e-9);
+    int status = steps < CLI_SWEEP_LIST ? CLI_GO_ON : add(r, first);
+    if (status == CLI_GO_ON && steps >= CLI_SWEEP_LIST)
+        return cli_fail(CLI_WRONG_USE, "--%s: more than %d numbers", r->name, CLI_SWEEP_LIST);
+    for (int i = 0; status == CLI_GO_ON && i <= (int)steps; i++) status = add(r, to_decimals(first + i * step));
+    return status;
+}
+
+/* Takes a number or a range off *text. */
+static int take_item(const reader *r, const char **text) {
+    double first, last, step = 1;
+    if (!take_number(text, &first)) return refuse(r);
+    if (**text != '-') return add(r, first);
+    ++*text;
+    if (!take_number(text, &last)) return refuse(r);
+    if (**text == ':') {
+        ++*text;
+        if (!take_number(text, &step)) return refuse(r);
+    }
+    return add_range(r, first, last, step);
+}
+
+static int compare(const void *a, const void *b) {
+    const double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+int cli_sweep_read_list(const char *name, const char *text, const cli_sweep_bounds *bounds, cli_sweep_list *list) {
+    const reader r = {name, text, bounds, list};
+    list->count = 0;
+    for (const char *at = text;; at++) {
+        const int status = take_item(&r, &at);
+        if (status != CLI_GO_ON) return status;
+        if (*at == '\0') break;
+        if (*at != ',') return refuse(&r);
+    }
+    qsort(list->value, list->count, sizeof list->value[0], compare);
+    size_t kept = 1;
+    for (size_t i = 1; i < list->count; i++)
+        if (list->value[i] > list->value[kept - 1]) list->value[kept++] = list->value[i];
+    list->count = kept;
+    return CLI_GO_ON;
+}
+
+int cli_sweep_find(const cli_sweep_list *list, double value) {
+    const double *found = bsearch(&value, list->value, list->count, sizeof list->value[0], compare);
+    return found == NULL ? -1 : (int)(found - list->value);
+}

@@ -1,0 +1,22 @@
+/* train_options.h: the command line of `tessera train`. */
+#ifndef CLI_TRAIN_OPTIONS_H
+#define CLI_TRAIN_OPTIONS_H
+
+#include "../../train/trainer.h"
+
+typedef struct cli_train_options {
+    ts_train_options train;
+    const char *out, *resume; /* one of them */
+    int64_t checkpoint_every; /* 0: every tenth evaluation */
+    int64_t threads, steps;   /* steps 0: not given */
+    bool json, quiet;
+    /* as words of the command line, from which `train` is completed */
+    const char *family;
+    int scratch, loss, schedule, optimiser;
+    double rate;
+} cli_train_options;
+
+/* CLI_GO_ON or an exit code. */
+int cli_train_read_options(int n_words, char *const *words, cli_train_options *options);
+
+#endif

@@ -1,0 +1,11 @@
+/* verify_double.h: the door to the library built in double precision, whose names are others than those of the
+ * program's own (autograd/double_names.h). */
+#ifndef CLI_VERIFY_DOUBLE_H
+#define CLI_VERIFY_DOUBLE_H
+
+#include "../../models/reference/verification.h"
+
+/* ts_verify_run, in double. */
+bool cli_verify_run_double(int i, bool quick, uint64_t seed, ts_verify_result *result);
+
+#endif

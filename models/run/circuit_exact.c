@@ -1,0 +1,127 @@
+/* circuit_exact.c: a streamed layer whose points and centres are doubles. Its centres are rows c->places [k,d], without
+ * tokens, for they hold nothing but coordinates. */
+#include <float.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "../../autograd/kernels/parallel.h"
+#include "../data/extent.h"
+#include "circuit_parts.h"
+
+/* Does the norm, if there is one, keep directions and nothing else, and are they all that the points look at? */
+static bool norm_fits(const ts_definition *definition, int64_t d, int64_t k) {
+    const ts_norm *norm = &definition->norm;
+    const ts_place place = ts_range_place(&norm->range, definition->scheme, d, k);
+    if (!norm->present) return true;
+    return definition->cross_points.score == TS_SCORE_DOT && norm->range.group == TS_GROUP_DATA && place.first == 0 &&
+           place.count == d && !(norm->eps > 0) && !(fabs(norm->length - 1) > 0);
+}
+
+bool ts_circuit_fits_exactly(const ts_definition *definition, int64_t d, int64_t k) {
+    return ts_streamed_layer_fits(definition, d, k) && norm_fits(definition, d, k);
+}
+
+/* ---- making one -------------------------------------------------------------------------------------------------- */
+
+static ts_status out_of_memory(ts_error *error) {
+    return ts_error_set(error, TS_ERROR_MEMORY, "out of memory for a circuit");
+}
+
+/* The length of row i of `points`, in units of its largest coordinate so that no square vanishes; 0 where its inverse
+ * would be no number. */
+static double length_of(const ts_points *points, int64_t i) {
+    double greatest = 0, sum = 0;
+    for (int64_t a = 0; a < points->d; a++) greatest = fmax(greatest, fabs(ts_point_at(points, i, a)));
+    if (!(greatest >= DBL_MIN)) return 0;
+    for (int64_t a = 0; a < points->d; a++) {
+        const double share = ts_point_at(points, i, a) / greatest;
+        sum += share * share;
+    }
+    return greatest * sqrt(sum);
+}
+
+static ts_status no_direction(const char *what, int64_t i, ts_error *error) {
+    return ts_error_set(error, TS_ERROR_VALUE, "%s %lld is zero: it has no direction", what, (long long)i + 1);
+}
+
+/* What makes unit vectors of the points. Their scores need none: which dot product is the greatest depends on no
+ * length. */
+static ts_status find_factors(ts_circuit *c, const ts_points *points, ts_error *error) {
+    int64_t zero = points->n;
+    c->factors = malloc((size_t)points->n * sizeof *c->factors);
+    if (c->factors == NULL) return out_of_memory(error);
+#pragma omp parallel for reduction(min : zero) if (ts_pays(points->n * points->d))
+    for (int64_t i = 0; i < points->n; i++) {
+        const double length = length_of(points, i);
+        c->factors[i] = 1 / length;
+        zero = !(length > 0) && i < zero ? i : zero;
+    }
+    return zero < points->n ? no_direction("row", zero, error) : TS_OK;
+}
+
+/* A centre to length 1. */
+static void to_sphere(int64_t d, double *center) {
+    const ts_points row = {.n = 1, .d = d, .exact = center};
+    const double length = length_of(&row, 0);
+    for (int64_t a = 0; a < d; a++) center[a] /= length;
+}
+
+static ts_status place_centers(ts_circuit *c, ts_error *error) {
+    const int64_t d = c->model.d, k = c->model.k;
+    const ts_points given = {.n = k, .d = d, .exact = c->problem.exact_centers};
+    memcpy(c->places, c->problem.exact_centers, (size_t)(k * d) * sizeof *c->places);
+    for (int64_t j = 0; c->model.has_norm && j < k; j++) {
+        if (!(length_of(&given, j) > 0)) return no_direction("initial centre", j, error);
+        to_sphere(d, c->places + j * d);
+    }
+    return TS_OK;
+}
+
+ts_status ts_circuit_begin_exactly(ts_circuit *c, const ts_definition *definition, ts_error *error) {
+    const ts_problem *p = &c->problem;
+    const ts_points given = {.n = p->k, .d = p->d, .exact = p->exact_centers};
+    ts_streamed_rows rows = {.points = ts_problem_points(p), .whole_shares = true};
+    c->moved = malloc((size_t)(p->k * p->d) * sizeof *c->moved);
+    if (c->moved == NULL) return out_of_memory(error);
+    if (c->model.has_norm && find_factors(c, &rows.points, error) != TS_OK) return error->status;
+    rows.weights = c->factors;
+    const ts_extent extent = ts_extent_of_points(&rows.points, c->factors);
+    if (!ts_streamed_layer_reaches(extent.reach) || !ts_streamed_layer_reaches(ts_extent_of_points(&given, NULL).reach))
+        return ts_error_set(error, TS_ERROR_VALUE, "the numbers are not finite, or their squares overflow");
+    c->widest = extent.widest;
+    if (place_centers(c, error) != TS_OK) return error->status;
+    c->streamed = ts_streamed_layer_create(definition, &rows, p->k, error);
+    return c->streamed != NULL ? TS_OK : error->status;
+}
+
+/* ---- a step ------------------------------------------------------------------------------------------------------ */
+
+/* Means to directions. One without keeps its old place. */
+static void to_directions(ts_circuit *c) {
+    const int64_t d = c->model.d;
+    for (int64_t j = 0; j < c->model.k; j++) {
+        double *mean = c->moved + j * d, sum = 0;
+        for (int64_t a = 0; a < d; a++) sum += mean[a] * mean[a];
+        c->lost[j] = sum < (double)d * TS_LOST_EXACT / 3;
+        if (!c->lost[j]) to_sphere(d, mean);
+    }
+}
+
+static bool at_rest(const ts_circuit *c) {
+    bool rest = true;
+    for (int64_t i = 0; i < c->model.k * c->model.d; i++)
+        rest = rest && ts_circuit_rests(c->moved[i], c->places[i], c->widest, DBL_EPSILON);
+    return rest;
+}
+
+ts_status ts_circuit_step_exactly(ts_circuit *c, bool *same, bool *rest, ts_error *error) {
+    ts_streamed_step step = {.means = c->moved, .occupied = c->occupied};
+    if (ts_streamed_layer_step(c->streamed, c->places, c->state.labels, &step, error) != TS_OK) return error->status;
+    c->assigned = true;
+    *same = step.same;
+    if (c->model.has_norm) to_directions(c);
+    if (ts_circuit_repair(c, NULL, error) != TS_OK) return error->status;
+    *rest = at_rest(c);
+    memcpy(c->places, c->moved, (size_t)(c->model.k * c->model.d) * sizeof *c->places);
+    return TS_OK;
+}
