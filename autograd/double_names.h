@@ -347,6 +347,7 @@
 #define ts_softmax_map ts_softmax_map_double
 #define ts_sparsemax ts_sparsemax_double
 #define ts_sparsemax_map ts_sparsemax_map_double
+#define ts_spoil_fresh ts_spoil_fresh_double
 #define ts_sqrt ts_sqrt_double
 #define ts_square ts_square_double
 #define ts_squared_distances ts_squared_distances_double

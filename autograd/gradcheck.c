@@ -203,8 +203,7 @@ static ts_status check_refusal(const op_check *c) {
     return refused ? TS_OK : TS_ERROR_VALUE;
 }
 
-/* Puts numbers where a gradient holds nothing yet: an op that leaves or adds to them is found out. */
-static void spoil_fresh(void *context, const ts_node *node, ts_pass *pass) {
+void ts_spoil_fresh(void *context, const ts_node *node, ts_pass *pass) {
     (void)context;
     for (int i = 0; i < node->n_in; i++)
         for (int64_t e = 0; node->fresh >> i & 1u && e < ts_size(&node->in[i]->shape); e++) node->in[i]->grad[e] = 1000;
@@ -222,7 +221,7 @@ static int source_of(const op_check *c, int i, bool alias) {
 static ts_status check_repeat(const op_check *c, bool alias) {
     ts_tape *tape = ts_tape_create(TS_RECORD);
     if (tape == NULL) return TS_ERROR_MEMORY;
-    ts_tape_observe(tape, spoil_fresh, NULL);
+    ts_tape_observe(tape, ts_spoil_fresh, NULL);
     ts_tensor *in[TS_CASE_INPUTS];
     for (int i = 0; i < c->test->n_in; i++)
         in[i] =

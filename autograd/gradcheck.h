@@ -42,6 +42,10 @@ ts_status ts_op_check(const ts_op *op, const ts_op_case *test, uint64_t seed, do
  * Tries a few elements of every input. */
 ts_status ts_zero_upstream_check(const ts_op *op, const ts_op_case *test, uint64_t seed, ts_gradcheck_report *report);
 
+/* An observer (ts_tape_observe) that puts 1000 wherever a gradient holds nothing yet: an op that should assign and
+ * leaves or adds to it is found out. */
+void ts_spoil_fresh(void *context, const ts_node *node, ts_pass *pass);
+
 /* Random inputs of a case: uniform in its range, rounded to float so that both precisions see the same numbers. */
 void ts_op_case_input(const ts_op_case *test, int input, uint64_t seed, ts_real *values);
 

@@ -44,14 +44,6 @@ static uint64_t draw(check *c, uint64_t below) {
     return (uint64_t)(ts_rng_uniform(c->rng, c->draws++) * (double)below);
 }
 
-/* Puts numbers where a gradient holds nothing yet: an op that leaves or adds to them is found out. */
-static void spoil_fresh(void *context, const ts_node *node, ts_pass *pass) {
-    (void)context;
-    for (int i = 0; i < node->n_in; i++)
-        for (int64_t e = 0; node->fresh >> i & 1u && e < ts_size(&node->in[i]->shape); e++) node->in[i]->grad[e] = 1000;
-    pass(node);
-}
-
 static ts_status forward(check *c) {
     ts_tape_reset(c->tape);
     for (int i = 0; i < c->test->n_in; i++) c->in[i] = ts_variable(c->tape, c->test->in[i], c->values[i]);
@@ -176,7 +168,7 @@ ts_status ts_zero_upstream_check(const ts_op *op, const ts_op_case *test, uint64
     check c = {.op = op, .test = test, .report = report, .tape = ts_tape_create(TS_RECORD)};
     bool ok = c.tape != NULL;
     c.rng = (ts_rng){seed, ts_rng_stream("zero upstream"), 0};
-    if (ok) ts_tape_observe(c.tape, spoil_fresh, NULL);
+    if (ok) ts_tape_observe(c.tape, ts_spoil_fresh, NULL);
     for (int i = 0; i < test->n_in && ok; i++) {
         c.values[i] = malloc((size_t)size_of(&c, i) * sizeof(ts_real) + 1);
         c.grads[i] = malloc((size_t)size_of(&c, i) * sizeof(ts_real) + 1);

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../../models/data/row_distance.h"
 #include "../cluster/cluster_job.h"
 #include "../common/message.h"
 #include "../common/short_text.h"
@@ -84,11 +85,8 @@ static bool find_directions(view *v) {
     const ts_points points = cli_cluster_job_points(v->job);
     v->unit = malloc((size_t)(n * d) * sizeof *v->unit);
     for (int64_t i = 0; v->unit != NULL && i < n; i++) {
-        double greatest = 0, sum = 0, *unit = v->unit + i * d;
-        for (int64_t a = 0; a < d; a++) greatest = fmax(greatest, fabs(ts_point_at(&points, i, a)));
-        for (int64_t a = 0; a < d; a++) unit[a] = ts_point_at(&points, i, a) / greatest;
-        for (int64_t a = 0; a < d; a++) sum += unit[a] * unit[a];
-        for (int64_t a = 0; a < d; a++) unit[a] /= sqrt(sum);
+        const double length = ts_point_length(&points, i);
+        for (int64_t a = 0; a < d; a++) v->unit[i * d + a] = ts_point_at(&points, i, a) / length;
     }
     return v->unit != NULL;
 }

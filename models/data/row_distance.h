@@ -1,7 +1,9 @@
-/* row_distance.h: the squared distance of a point and a place, where its last bit decides nothing between two ways of
- * computing. */
+/* row_distance.h: the squared distance of a point and a place, and a point's length, where their last bits decide
+ * nothing between two ways of computing. */
 #ifndef TS_ROW_DISTANCE_H
 #define TS_ROW_DISTANCE_H
+
+#include <float.h>
 
 #include "clustering.h"
 
@@ -31,6 +33,19 @@ TS_SQUARED_DISTANCE(ts_squared_distance_exact, double)
 static inline double ts_squared_distance(const ts_points *p, int64_t i, const double *scale, const double *y) {
     return p->exact != NULL ? ts_squared_distance_exact(p->d, scale, p->exact + i * p->d, y)
                             : ts_squared_distance_real(p->d, scale, p->real + i * p->d, y);
+}
+
+/* The length of point i, summed in units of its largest coordinate, so that no square vanishes or overflows; 0 where
+ * that is below DBL_MIN, and the length has no inverse. */
+static inline double ts_point_length(const ts_points *p, int64_t i) {
+    double greatest = 0, sum = 0;
+    for (int64_t a = 0; a < p->d; a++) greatest = fmax(greatest, fabs(ts_point_at(p, i, a)));
+    if (!(greatest >= DBL_MIN)) return 0;
+    for (int64_t a = 0; a < p->d; a++) {
+        const double share = ts_point_at(p, i, a) / greatest;
+        sum += share * share;
+    }
+    return greatest * sqrt(sum);
 }
 
 #endif

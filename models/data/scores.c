@@ -49,26 +49,15 @@ double ts_trimmed_objective(const ts_points *points, int64_t k, const double *ce
 
 enum { PARTS = 256 }; /* of the points; their bounds and the order of their sums depend on n alone */
 
-static double length_of(int64_t d, const double *c) {
-    double sum = 0;
-    for (int64_t a = 0; a < d; a++) sum += c[a] * c[a];
-    return sqrt(sum);
-}
-
 /* 1 - cos(x, c), half the squared distance of the unit vectors, which keeps the digits of small angles; 1 where either
  * is zero. */
 static double cosine_distance(const ts_points *p, int64_t i, const double *c) {
-    double greatest = 0, square = 0, sum = 0;
-    for (int64_t a = 0; a < p->d; a++) greatest = fmax(greatest, fabs(ts_point_at(p, i, a)));
-    const double of_center = length_of(p->d, c);
-    if (!(greatest > 0 && of_center > 0)) return 1;
+    const ts_points center = {.n = 1, .d = p->d, .exact = c};
+    const double of_point = ts_point_length(p, i), of_center = ts_point_length(&center, 0);
+    double sum = 0;
+    if (!(of_point > 0 && of_center > 0)) return 1;
     for (int64_t a = 0; a < p->d; a++) {
-        const double share = ts_point_at(p, i, a) / greatest;
-        square += share * share;
-    }
-    const double of_point = sqrt(square);
-    for (int64_t a = 0; a < p->d; a++) {
-        const double difference = ts_point_at(p, i, a) / greatest / of_point - c[a] / of_center;
+        const double difference = ts_point_at(p, i, a) / of_point - c[a] / of_center;
         sum += difference * difference;
     }
     return sum / 2;

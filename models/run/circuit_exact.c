@@ -6,6 +6,7 @@
 
 #include "../../autograd/kernels/parallel.h"
 #include "../data/extent.h"
+#include "../data/row_distance.h"
 #include "circuit_parts.h"
 
 /* Does the norm, if there is one, keep directions and nothing else, and are they all that the points look at? */
@@ -27,19 +28,6 @@ static ts_status out_of_memory(ts_error *error) {
     return ts_error_set(error, TS_ERROR_MEMORY, "out of memory for a circuit");
 }
 
-/* The length of row i of `points`, in units of its largest coordinate so that no square vanishes; 0 where its inverse
- * would be no number. */
-static double length_of(const ts_points *points, int64_t i) {
-    double greatest = 0, sum = 0;
-    for (int64_t a = 0; a < points->d; a++) greatest = fmax(greatest, fabs(ts_point_at(points, i, a)));
-    if (!(greatest >= DBL_MIN)) return 0;
-    for (int64_t a = 0; a < points->d; a++) {
-        const double share = ts_point_at(points, i, a) / greatest;
-        sum += share * share;
-    }
-    return greatest * sqrt(sum);
-}
-
 static ts_status no_direction(const char *what, int64_t i, ts_error *error) {
     return ts_error_set(error, TS_ERROR_VALUE, "%s %lld is zero: it has no direction", what, (long long)i + 1);
 }
@@ -52,7 +40,7 @@ static ts_status find_factors(ts_circuit *c, const ts_points *points, ts_error *
     if (c->factors == NULL) return out_of_memory(error);
 #pragma omp parallel for reduction(min : zero) if (ts_pays(points->n * points->d))
     for (int64_t i = 0; i < points->n; i++) {
-        const double length = length_of(points, i);
+        const double length = ts_point_length(points, i);
         c->factors[i] = 1 / length;
         zero = !(length > 0) && i < zero ? i : zero;
     }
@@ -62,7 +50,7 @@ static ts_status find_factors(ts_circuit *c, const ts_points *points, ts_error *
 /* A centre to length 1. */
 static void to_sphere(int64_t d, double *center) {
     const ts_points row = {.n = 1, .d = d, .exact = center};
-    const double length = length_of(&row, 0);
+    const double length = ts_point_length(&row, 0);
     for (int64_t a = 0; a < d; a++) center[a] /= length;
 }
 
@@ -71,7 +59,7 @@ static ts_status place_centers(ts_circuit *c, ts_error *error) {
     const ts_points given = {.n = k, .d = d, .exact = c->problem.exact_centers};
     memcpy(c->places, c->problem.exact_centers, (size_t)(k * d) * sizeof *c->places);
     for (int64_t j = 0; c->model.has_norm && j < k; j++) {
-        if (!(length_of(&given, j) > 0)) return no_direction("initial centre", j, error);
+        if (!(ts_point_length(&given, j) > 0)) return no_direction("initial centre", j, error);
         to_sphere(d, c->places + j * d);
     }
     return TS_OK;
