@@ -418,6 +418,7 @@
 #define ts_variant_chooses_gamma ts_variant_chooses_gamma_double
 #define ts_variant_define ts_variant_define_double
 #define ts_variant_gamma ts_variant_gamma_double
+#define ts_variant_has ts_variant_has_double
 #define ts_variant_plain ts_variant_plain_double
 #define ts_variant_settings ts_variant_settings_double
 #define ts_variants ts_variants_double

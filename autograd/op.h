@@ -11,6 +11,7 @@
 #include "rng.h"
 #include "status.h"
 #include "tensor.h"
+#include "upstream.h"
 
 struct ts_op;
 
@@ -69,7 +70,7 @@ typedef struct ts_op {
     ts_pass *forward;                       /* writes every element of out->data; cannot fail */
 
     /* in[i]->grad += d(loss)/d(in[i]) for every input i, unless in[i]->grad is NULL: then nobody wants it. What no
-     * element of the output asks for is 0, see TS_ASKED. NULL for an op that is used without gradients: ts_backward
+     * element of the output asks for is 0, see upstream.h. NULL for an op that is used without gradients: ts_backward
      * refuses to pass through it. */
     ts_pass *backward;
     const ts_op_case *cases;
@@ -77,22 +78,6 @@ typedef struct ts_op {
 
 /* Refuses the node: the message becomes "add [2,3] [4]: " followed by the reason. Returns `status`. */
 ts_status ts_refuse(const ts_node *node, ts_status status, const char *format, ...) TS_PRINTF(3, 4);
-
-/* A gradient that nobody asks for is 0. A gradient is a sum, over the elements of the output, of local derivative times
- * dy; an element whose dy is exactly 0 adds exactly 0 to it, be its local derivative infinite or NaN (log at 0, a
- * product with infinity): so a value that a clamp, a mask or a loss leaves out cannot spoil what it was computed from.
- * The same holds inside an op, as if it were composed of smaller ones: in sums of products (matmul, distances,
- * attention) for each product with a dy of 0, in ops that take rows as a whole (norms, simplex maps, log_softmax,
- * attention) for each row whose dy is all 0. What an element adds is written TS_ASKED(dy, term): dy where that is 0,
- * else `term`. */
-#define TS_ASKED(dy, term) ((dy) == 0 ? (dy) : (term))
-
-/* Whether anybody asks for one of n elements. */
-static inline bool ts_any_asked(const ts_real *dy, int64_t n) {
-    int64_t i = 0;
-    while (i < n && dy[i] == 0) i++;
-    return i < n;
-}
 
 /* The gradient buffer of input i, or NULL when that input needs none. */
 static inline ts_real *ts_grad_of(const ts_node *node, int i) {

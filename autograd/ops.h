@@ -48,7 +48,7 @@ ts_tensor *ts_clamp(ts_tape *tape, ts_tensor *x, double low,
 /* ---- products ------------------------------------------------------------------------------------------------ */
 /* [..,m,k] x [..,k,n] -> [..,m,n]; transpose_a reads a as [..,k,m], transpose_b reads b as [..,n,k]. Leading axes
  * broadcast. da += dy b^T, db += a^T dy. 2mnk flops forward, twice that backward. The same bits at any number of
- * threads; not on every processor (kernels/isa.h). */
+ * threads; not on every processor (isa.h). */
 ts_tensor *ts_matmul(ts_tape *tape, ts_tensor *a, ts_tensor *b, bool transpose_a, bool transpose_b);
 /* x w + bias, [..,m,k] x [..,k,n] + [n], in one pass; dbias += the sum of dy's rows. */
 ts_tensor *ts_affine(ts_tape *tape, ts_tensor *x, ts_tensor *w, ts_tensor *bias);

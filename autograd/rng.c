@@ -4,7 +4,7 @@
 #include <stdbool.h>
 #include <string.h>
 
-#include "kernels/isa.h"
+#include "isa.h"
 #include "kernels/philox_kernels.h"
 
 static const double TWO_PI = 6.283185307179586476925287;

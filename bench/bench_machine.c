@@ -6,7 +6,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "../autograd/kernels/isa.h"
+#include "../autograd/isa.h"
 #include "../cli/common/threads.h"
 #include "bench_child.h"
 #include "bench_statistics.h"

@@ -3,8 +3,8 @@
 #include <stdbool.h>
 #include <stdlib.h>
 
-#include "../autograd/kernels/isa.h"
-#include "../autograd/kernels/parallel.h"
+#include "../autograd/isa.h"
+#include "../autograd/parallel.h"
 #include "../cli/common/progress.h"
 
 /* ---- multiply-adds ----------------------------------------------------------------------------------------------- */

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../autograd/kernels/parallel.h"
+#include "../autograd/parallel.h"
 #include "../cli/common/message.h"
 #include "../cli/common/progress.h"
 #include "../cli/common/threads.h"

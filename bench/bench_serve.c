@@ -5,7 +5,7 @@
 #include <string.h>
 #include <sys/resource.h>
 
-#include "../autograd/kernels/parallel.h"
+#include "../autograd/parallel.h"
 #include "../cli/common/message.h"
 #include "../cli/common/threads.h"
 #include "bench_peak.h"

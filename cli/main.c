@@ -6,7 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "../autograd/kernels/isa.h"
+#include "../autograd/isa.h"
 #include "common/commands.h"
 #include "common/message.h"
 #include "common/threads.h"

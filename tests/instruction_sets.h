@@ -3,7 +3,7 @@
 #ifndef TESTS_INSTRUCTION_SETS_H
 #define TESTS_INSTRUCTION_SETS_H
 
-#include "../autograd/kernels/isa.h"
+#include "../autograd/isa.h"
 #include "test_main.h"
 
 /* Says which these are. */

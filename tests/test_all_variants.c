@@ -7,7 +7,7 @@
 #include <omp.h>
 #endif
 
-#include "../autograd/kernels/parallel.h"
+#include "../autograd/parallel.h"
 #include "../autograd/rng.h"
 #include "../models/run/transformer.h"
 #include "variant_runs.h"

@@ -7,8 +7,8 @@
 #endif
 
 #include "../autograd/gradcheck.h"
-#include "../autograd/kernels/parallel.h"
 #include "../autograd/ops.h"
+#include "../autograd/parallel.h"
 #include "test_main.h"
 
 static ts_tape *tape;

@@ -8,8 +8,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "../autograd/kernels/parallel.h"
 #include "../autograd/ops.h"
+#include "../autograd/parallel.h"
 #include "../models/reference/verification.h"
 #include "../train/evaluation.h"
 #include "../train/trainer.h"

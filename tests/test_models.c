@@ -7,7 +7,7 @@
 #include <omp.h>
 #endif
 
-#include "../autograd/kernels/parallel.h"
+#include "../autograd/parallel.h"
 #include "../models/data/scores.h"
 #include "../models/data/seeding.h"
 #include "../models/definition/variants.h"

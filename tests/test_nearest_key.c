@@ -5,8 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "../autograd/kernels/nearest_key.h"
 #include "../autograd/kernels/nearest_key_kernels.h"
+#include "../autograd/nearest_key.h"
 #include "../autograd/rng.h"
 #include "instruction_sets.h"
 

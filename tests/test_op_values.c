@@ -9,8 +9,8 @@
 #include <omp.h>
 #endif
 
-#include "../autograd/kernels/parallel.h"
 #include "../autograd/ops.h"
+#include "../autograd/parallel.h"
 #include "test_main.h"
 
 static const double NEAR = sizeof(ts_real) == sizeof(double) ? 1e-13 : 2e-6;

@@ -7,7 +7,7 @@
 #include <omp.h>
 #endif
 
-#include "../autograd/kernels/parallel.h"
+#include "../autograd/parallel.h"
 #include "../autograd/rng.h"
 #include "../train/optimiser.h"
 #include "test_main.h"

@@ -9,8 +9,8 @@
 #endif
 
 #include "../autograd/gradcheck.h"
-#include "../autograd/kernels/parallel.h"
 #include "../autograd/ops.h"
+#include "../autograd/parallel.h"
 #include "test_main.h"
 
 enum { LONGEST = 256, GUARD = 4 };

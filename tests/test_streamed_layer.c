@@ -8,7 +8,7 @@
 #include <omp.h>
 #endif
 
-#include "../autograd/kernels/parallel.h"
+#include "../autograd/parallel.h"
 #include "../autograd/rng.h"
 #include "../models/run/streamed_layer.h"
 #include "instruction_sets.h"

@@ -6,7 +6,7 @@
 #include <omp.h>
 #endif
 
-#include "../autograd/kernels/parallel.h"
+#include "../autograd/parallel.h"
 #include "../train/noise.h"
 #include "../train/tasks.h"
 #include "test_main.h"

@@ -5,9 +5,9 @@
 #include <string.h>
 
 #include "../autograd/gradcheck.h"
-#include "../autograd/kernels/isa.h"
-#include "../autograd/kernels/parallel.h"
+#include "../autograd/isa.h"
 #include "../autograd/ops.h"
+#include "../autograd/parallel.h"
 #include "test_main.h"
 
 #ifdef _OPENMP

@@ -4,7 +4,7 @@
 #include <omp.h>
 #endif
 
-#include "../autograd/kernels/parallel.h"
+#include "../autograd/parallel.h"
 
 void set_threads(int threads) {
     ts_parallel_cutoff = 1000; /* small work meets threads */

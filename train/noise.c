@@ -1,7 +1,7 @@
 #include "noise.h"
 
-#include "../autograd/kernels/parallel.h"
-#include "../autograd/kernels/series.h"
+#include "../autograd/parallel.h"
+#include "../autograd/series.h"
 
 TS_CLONES void ts_noise_normal(int64_t pairs, double *values) {
 #pragma omp simd

@@ -1,5 +1,5 @@
 /* noise.h: the quantile functions of the families of tasks.h, many numbers at a time: loops that become vectors
- * (autograd/kernels/series.h), with the same bits on every processor and at every vector width. */
+ * (autograd/series.h), with the same bits on every processor and at every vector width. */
 #ifndef TS_NOISE_H
 #define TS_NOISE_H
 

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../autograd/kernels/parallel.h"
+#include "../autograd/parallel.h"
 
 static const char *const NAMES[TS_OPTIMISERS] = {[TS_SGD] = "sgd", [TS_ADAM] = "adam", [TS_ADAMW] = "adamw"};
 

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../autograd/kernels/parallel.h"
+#include "../autograd/parallel.h"
 #include "noise.h"
 
 /* The element of a random number is the task above, its place within the task in the 40 bits below. */

@@ -3,9 +3,9 @@
 #include <math.h>
 #include <string.h>
 
+#include "../isa.h"
+#include "../parallel.h"
 #include "fast_attention_kernels.h"
-#include "isa.h"
-#include "parallel.h"
 
 static const ts_fast_kernels *const tables[TS_ISAS] = TS_ISA_TABLE(ts_fast_kernels);
 

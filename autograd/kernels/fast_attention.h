@@ -30,16 +30,15 @@
  * without gradient. Under a mask or dropout a weight of exactly 0, of an excluded key, a dropped one or by the map,
  * counts for nothing whatever the value is; without either no time is spent on that, and a value that is not finite
  * makes that coordinate of every row infinite or NaN. What a row does not see gets exactly no gradient from it, and a
- * row whose dy is all 0 gives none (op.h).
+ * row whose dy is all 0 gives none (upstream.h).
  *
  * The same bits at any number of threads; not on every processor, where registers and fused operations differ. */
 #ifndef TS_FAST_ATTENTION_H
 #define TS_FAST_ATTENTION_H
 
 #include "../rng.h"
+#include "../simplex.h"
 #include "../tensor.h"
-
-typedef enum ts_fast_map { TS_FAST_SOFTMAX, TS_FAST_SPARSEMAX, TS_FAST_HARDMAX, TS_FAST_LINEAR } ts_fast_map;
 
 typedef struct ts_fast_attention {
     int64_t batches, n, m, e, f; /* none of them 0 */

@@ -4,7 +4,7 @@
 
 #include <math.h>
 
-#include "../op.h"
+#include "../upstream.h"
 #include "fast_attention_blocks.h"
 #include "simd_asked.h"
 

@@ -2,9 +2,9 @@
 
 #include <string.h>
 
+#include "../isa.h"
+#include "../parallel.h"
 #include "gemm_kernels.h"
-#include "isa.h"
-#include "parallel.h"
 
 static const ts_gemm_kernel *const kernels[TS_ISAS] = TS_ISA_TABLE(ts_gemm_kernels);
 

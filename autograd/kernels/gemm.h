@@ -3,13 +3,13 @@
  * The sum over the inner length is taken in runs of 256, added up in order, whatever the threads: an element's value
  * depends on its row, its column and the inner length only.
  *
- * A factor that is an upstream gradient is named as such: a 0 in it counts for nothing, whatever it meets (op.h). That
- * costs nothing that can be measured: an infinity or NaN in the other factor spoils a row or a column of sums whole, so
- * a look at the first of each block tells whether the block has to be taken again with care. */
+ * A factor that is an upstream gradient is named as such: a 0 in it counts for nothing, whatever it meets (upstream.h).
+ * That costs nothing that can be measured: an infinity or NaN in the other factor spoils a row or a column of sums
+ * whole, so a look at the first of each block tells whether the block has to be taken again with care. */
 #ifndef TS_GEMM_H
 #define TS_GEMM_H
 
-#include "batch.h"
+#include "grid.h"
 
 /* Element (i,j) of matrix t of a tensor is data[t * size + i * row + j * col]. */
 typedef struct ts_matrices {

@@ -3,7 +3,7 @@
 #ifndef TS_NEAREST_KEY_KERNELS_H
 #define TS_NEAREST_KEY_KERNELS_H
 
-#include "nearest_key.h"
+#include "../nearest_key.h"
 
 /* A workspace. */
 typedef struct ts_nearest_work {

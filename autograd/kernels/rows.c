@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-#include "parallel.h"
+#include "../parallel.h"
 
 enum { CHUNK = 8192 };
 

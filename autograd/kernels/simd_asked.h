@@ -1,6 +1,6 @@
 /* simd_asked.h: products of matrices in which a zero counts for nothing, whatever it meets: where one factor is a
- * gradient that nobody asks for (op.h), or weights of keys that are excluded, and the other holds infinities or NaN.
- * Included by kernels compiled once for each instruction set, see simd.h. */
+ * gradient that nobody asks for (upstream.h), or weights of keys that are excluded, and the other holds infinities or
+ * NaN. Included by kernels compiled once for each instruction set, see simd.h. */
 #ifndef TS_SIMD_ASKED_H
 #define TS_SIMD_ASKED_H
 

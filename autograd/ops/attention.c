@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "../kernels/fast_attention.h"
-#include "attention_rows.h"
+#include "shared/attention_rows.h"
 
 enum { MASK = 3 }; /* the input it is */
 
@@ -32,22 +32,6 @@ static ts_status shape(const ts_node *node, ts_shape *out) {
 
 /* ---- the fast path ------------------------------------------------------------------------------------------- */
 
-static const struct {
-    const ts_simplex *map;
-    ts_fast_map fast;
-} fast_maps[] = {{&ts_softmax_map, TS_FAST_SOFTMAX},
-                 {&ts_sparsemax_map, TS_FAST_SPARSEMAX},
-                 {&ts_hardmax_map, TS_FAST_HARDMAX},
-                 {&ts_linear_map, TS_FAST_LINEAR}};
-enum { FAST_MAPS = sizeof fast_maps / sizeof fast_maps[0] };
-
-/* The place of a map in fast_maps, FAST_MAPS when it is not there. */
-static int fast_map(const ts_simplex *map) {
-    int i = 0;
-    while (i < FAST_MAPS && fast_maps[i].map != map) i++;
-    return i;
-}
-
 static ts_fast_attention fast_of(const ts_node *node) {
     const ts_attention_rows a = rows_of(node);
     const bool backward = node->out->grad != NULL;
@@ -56,7 +40,7 @@ static ts_fast_attention fast_of(const ts_node *node) {
                                .m = a.m,
                                .e = a.e,
                                .f = a.f,
-                               .map = fast_maps[fast_map(a.spec->simplex.map)].fast,
+                               .map = a.spec->simplex.map->fast,
                                .euclidean = a.spec->score == TS_SCORE_EUCLIDEAN,
                                .gamma = a.spec->gamma,
                                .dropout = a.spec->dropout,
@@ -77,7 +61,8 @@ static ts_fast_attention fast_of(const ts_node *node) {
 
 static bool is_fast(const ts_node *node) {
     const ts_attention_spec *spec = node->attr;
-    if (!spec->fast || fast_map(spec->simplex.map) == FAST_MAPS || !ts_fast_attention_takes(spec->gamma, spec->dropout))
+    if (!spec->fast || spec->simplex.map->fast == TS_NO_FAST_MAP ||
+        !ts_fast_attention_takes(spec->gamma, spec->dropout))
         return false;
     const ts_attention_rows a = rows_of(node);
     return a.batches > 0 && a.n > 0 && a.m > 0 && a.e > 0 && a.f > 0;

@@ -5,7 +5,7 @@
  * The rows are those that attention computes (attention_rows.c), divided by their normaliser and rounded once. */
 #include <string.h>
 
-#include "attention_rows.h"
+#include "shared/attention_rows.h"
 
 enum { MASK = 2 }; /* the input it is */
 

@@ -1,7 +1,7 @@
 /* y = x repeated along the axes where it has length 1 or none;  dx += dy summed over them */
-#include "../kernels/broadcast.h"
-#include "../kernels/parallel.h"
 #include "../ops.h"
+#include "../parallel.h"
+#include "shared/broadcast.h"
 
 static ts_status shape(const ts_node *node, ts_shape *out) {
     const ts_shape *wanted = node->attr;

@@ -1,6 +1,6 @@
 /* y = min(max(x, low), high), NaN where x is;  dx += dy where low <= x <= high */
-#include "../kernels/unary.h"
 #include "../ops.h"
+#include "shared/unary.h"
 
 typedef struct clamp_attr {
     double low, high;

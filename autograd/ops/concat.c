@@ -1,7 +1,7 @@
 /* y = x_1, x_2, .. one after another along an axis;  each dx_i += its part of dy */
-#include "../kernels/axis.h"
 #include "../kernels/rows.h"
 #include "../ops.h"
+#include "shared/axis.h"
 
 typedef struct concat_attr {
     int axis;

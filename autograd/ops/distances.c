@@ -1,6 +1,6 @@
 /* y_ij = sqrt(sum_c (a_ic - b_jc)^2);  da_i += sum_j dy_ij (a_i - b_j) / y_ij,  db_j the opposite; 0 where y_ij = 0 */
-#include "../kernels/distance.h"
 #include "../ops.h"
+#include "shared/distance.h"
 
 static void forward(const ts_node *node) {
     ts_distances_forward(node, true);

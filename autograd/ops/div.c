@@ -1,6 +1,6 @@
 /* y = a / b, broadcast;  da += dy / b,  db -= (a / b) (dy / b) */
-#include "../kernels/binary.h"
 #include "../ops.h"
+#include "shared/binary.h"
 
 TS_BINARY_FORWARD(forward, a / b)
 TS_BINARY_BACKWARD(backward, dy / b, -(a / b) * (dy / b))

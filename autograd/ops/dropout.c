@@ -1,9 +1,9 @@
 /* y_i = 0 with probability p, else x_i / (1 - p);  dx_i += dy_i / (1 - p) where x_i was kept
  *
  * Element i is dropped when element i of the random numbers is below p. Both passes draw; nothing is kept. */
-#include "../kernels/parallel.h"
-#include "../kernels/unary.h"
 #include "../ops.h"
+#include "../parallel.h"
+#include "shared/unary.h"
 
 typedef struct dropout_attr {
     double p;

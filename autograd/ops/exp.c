@@ -1,6 +1,6 @@
 /* y = e^x;  dx += y dy */
-#include "../kernels/unary.h"
 #include "../ops.h"
+#include "shared/unary.h"
 
 TS_UNARY_FORWARD(forward, r_exp(x), int)
 TS_UNARY_BACKWARD(backward, y *dy, int)

@@ -1,8 +1,8 @@
 /* y_i = row index_i of x, of axis -2;  dx_(index_i) += dy_i, in the order of i */
 #include <string.h>
 
-#include "../kernels/parallel.h"
 #include "../ops.h"
+#include "../parallel.h"
 
 typedef struct gather_attr {
     const int64_t *index;

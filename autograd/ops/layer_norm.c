@@ -2,8 +2,8 @@
  *     dx += (g - mean(g) - h mean(g h)) / sigma          dgain += dy h,  dbias += dy over rows
  *
  * A row without spread and eps = 0 gives the bias, and no gradient to x. */
-#include "../kernels/norm_rows.h"
 #include "../ops.h"
+#include "shared/norm_rows.h"
 
 static void forward(const ts_node *node) {
     ts_norm_forward(node, true);

@@ -1,6 +1,6 @@
 /* y = ln x;  dx += dy / x */
-#include "../kernels/unary.h"
 #include "../ops.h"
+#include "shared/unary.h"
 
 TS_UNARY_FORWARD(forward, r_log(x), int)
 TS_UNARY_BACKWARD(backward, dy / x, int)

@@ -2,10 +2,10 @@
  *
  * Elements whose y is -inf get no gradient. Several x of +inf share the weight, as they do in logsumexp; where all are
  * -inf so is y. */
-#include "../kernels/exp_sum.h"
-#include "../kernels/parallel.h"
-#include "../kernels/sum.h"
 #include "../ops.h"
+#include "../parallel.h"
+#include "shared/exp_sum.h"
+#include "shared/sum.h"
 
 typedef struct log_softmax_attr {
     int axis;

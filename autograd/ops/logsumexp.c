@@ -2,9 +2,9 @@
  *
  * The division is by 1, but for the rounding of y. Where m is infinite y = m; no gradient then reaches elements of
  * -inf, and several of +inf share it. An empty axis gives -inf. */
-#include "../kernels/exp_sum.h"
-#include "../kernels/parallel.h"
 #include "../ops.h"
+#include "../parallel.h"
+#include "shared/exp_sum.h"
 
 static size_t scratch(const ts_node *node) {
     const ts_reduction *attr = node->attr;

@@ -2,9 +2,9 @@
  * dbias += the sum of dy's rows
  *
  * With transpose flags a stands for its transpose, as does b; gradients are those of the tensors as given. */
-#include "../kernels/broadcast.h"
 #include "../kernels/gemm.h"
 #include "../ops.h"
+#include "shared/broadcast.h"
 
 enum { BIAS = 2 }; /* the input it is */
 

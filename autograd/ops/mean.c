@@ -1,6 +1,6 @@
 /* y = (sum of x over an axis) / n, taken in double;  dx += dy / n */
-#include "../kernels/sum.h"
 #include "../ops.h"
+#include "shared/sum.h"
 
 static void forward(const ts_node *node) {
     const ts_reduction *attr = node->attr;

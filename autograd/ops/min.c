@@ -1,7 +1,7 @@
 /* y = the smallest x along an axis, NaN if there is one;  dx += dy / ties where x = y */
-#include "../kernels/extreme.h"
-#include "../kernels/sum.h"
 #include "../ops.h"
+#include "shared/extreme.h"
+#include "shared/sum.h"
 
 static const ts_op_case cases[] = {TS_REDUCTION_CASES(TS_CASE_REFUSED), {.label = NULL}};
 

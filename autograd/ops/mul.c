@@ -1,6 +1,6 @@
 /* y = a b, broadcast;  da += b dy,  db += a dy */
-#include "../kernels/binary.h"
 #include "../ops.h"
+#include "shared/binary.h"
 
 TS_BINARY_FORWARD(forward, a *b)
 TS_BINARY_BACKWARD(backward, b *dy, a *dy)

@@ -1,6 +1,6 @@
 /* y = -x;  dx -= dy */
-#include "../kernels/unary.h"
 #include "../ops.h"
+#include "shared/unary.h"
 
 TS_UNARY_FORWARD(forward, -x, int)
 TS_UNARY_BACKWARD(backward, -dy, int)

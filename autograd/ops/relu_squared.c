@@ -1,6 +1,6 @@
 /* y = max(x, 0)^2, NaN where x is;  dx += 2 x dy where x > 0 */
-#include "../kernels/unary.h"
 #include "../ops.h"
+#include "shared/unary.h"
 
 TS_UNARY_FORWARD(forward, x <= 0 ? 0 : x * x, int)
 TS_UNARY_BACKWARD(backward, x > 0 ? 2 * x * dy : 0, int)

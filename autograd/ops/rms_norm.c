@@ -1,7 +1,7 @@
 /* y = gain h,  h = x / sqrt(mean(x^2) + eps) = x / sigma;  with g = gain dy:
  *     dx += (g - h mean(g h)) / sigma          dgain += dy h over rows */
-#include "../kernels/norm_rows.h"
 #include "../ops.h"
+#include "shared/norm_rows.h"
 
 static void forward(const ts_node *node) {
     ts_norm_forward(node, false);

@@ -1,6 +1,6 @@
 /* y = factor x, the product taken in double;  dx += factor dy */
-#include "../kernels/unary.h"
 #include "../ops.h"
+#include "shared/unary.h"
 
 typedef struct scale_attr {
     double factor;

@@ -1,6 +1,6 @@
 /* y = 1 / (1 + e^-x), from e = e^-|x|: 1 / (1 + e) for x >= 0, e / (1 + e) below;  dx += y (1 - y) dy */
-#include "../kernels/unary.h"
 #include "../ops.h"
+#include "shared/unary.h"
 
 static inline ts_real r_sigmoid(ts_real x) {
     const ts_real e = r_exp(x < 0 ? x : -x);

@@ -5,8 +5,8 @@
 #include <math.h>
 #include <string.h>
 
-#include "../kernels/parallel.h"
 #include "../ops.h"
+#include "../parallel.h"
 
 typedef struct attributes {
     ts_simplex_spec spec;

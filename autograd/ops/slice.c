@@ -1,7 +1,7 @@
 /* y = elements first .. first+count-1 along an axis;  dx += dy there */
-#include "../kernels/axis.h"
 #include "../kernels/rows.h"
 #include "../ops.h"
+#include "shared/axis.h"
 
 typedef struct slice_attr {
     int axis;

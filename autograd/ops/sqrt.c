@@ -1,6 +1,6 @@
 /* y = sqrt(x);  dx += dy / (2 y) */
-#include "../kernels/unary.h"
 #include "../ops.h"
+#include "shared/unary.h"
 
 TS_UNARY_FORWARD(forward, r_sqrt(x), int)
 TS_UNARY_BACKWARD(backward, dy / (2 * y), int)

@@ -1,6 +1,6 @@
 /* y = x^2;  dx += 2 x dy */
-#include "../kernels/unary.h"
 #include "../ops.h"
+#include "shared/unary.h"
 
 TS_UNARY_FORWARD(forward, x *x, int)
 TS_UNARY_BACKWARD(backward, 2 * x * dy, int)

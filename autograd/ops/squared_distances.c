@@ -1,6 +1,6 @@
 /* y_ij = sum_c (a_ic - b_jc)^2;  da_i += sum_j 2 dy_ij (a_i - b_j),  db_j -= sum_i 2 dy_ij (a_i - b_j) */
-#include "../kernels/distance.h"
 #include "../ops.h"
+#include "shared/distance.h"
 
 static void forward(const ts_node *node) {
     ts_distances_forward(node, false);

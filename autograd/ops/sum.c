@@ -1,5 +1,5 @@
 /* y = sum of x over an axis, taken in double;  dx += dy */
-#include "../kernels/sum.h"
+#include "shared/sum.h"
 #include "../ops.h"
 
 static void forward(const ts_node *node) {

@@ -1,6 +1,6 @@
 /* y = tanh(x);  dx += (1 - y^2) dy */
-#include "../kernels/unary.h"
 #include "../ops.h"
+#include "shared/unary.h"
 
 TS_UNARY_FORWARD(forward, r_tanh(x), int)
 TS_UNARY_BACKWARD(backward, (1 - y * y) * dy, int)

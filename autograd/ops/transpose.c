@@ -1,7 +1,7 @@
 /* y = x with two axes swapped;  dx += dy with the same two swapped */
-#include "../kernels/axis.h"
-#include "../kernels/parallel.h"
 #include "../ops.h"
+#include "../parallel.h"
+#include "shared/axis.h"
 
 typedef struct transpose_attr {
     int axis1, axis2;

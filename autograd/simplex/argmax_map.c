@@ -12,4 +12,9 @@ static double forward(const ts_simplex_row *row, const double *s, double *w) {
     return 1;
 }
 
-const ts_simplex ts_argmax_map = {.name = "argmax", .forward = forward};
+const ts_simplex ts_argmax_map = {
+    .name = "argmax",
+    .scale_invariant = true,
+    .argmax = TS_FIRST_ARGMAX,
+    .forward = forward,
+};

@@ -39,8 +39,13 @@ static bool fuzzifier_ok(double m) {
     return m > 1 && m <= DBL_MAX;
 }
 
-const ts_simplex ts_fuzzy_map = {.name = "fuzzy",
-                                 .parameter_rule = "the fuzzifier m must be > 1 and finite",
-                                 .parameter_ok = fuzzifier_ok,
-                                 .forward = forward,
-                                 .backward = backward};
+const ts_simplex ts_fuzzy_map = {
+    .name = "fuzzy",
+    .parameter = "m",
+    .parameter_rule = "the fuzzifier m must be > 1 and finite",
+    .parameter_ok = fuzzifier_ok,
+    .domain = TS_SCORES_NONPOSITIVE,
+    .scale_invariant = true,
+    .forward = forward,
+    .backward = backward,
+};

@@ -60,15 +60,23 @@ static bool tau_ok(double tau) {
     return tau > 0 && tau <= DBL_MAX;
 }
 
-const ts_simplex ts_gumbel_softmax_map = {.name = "gumbel-softmax",
-                                          .parameter_rule = "tau must be > 0 and finite",
-                                          .parameter_ok = tau_ok,
-                                          .forward = soft_forward,
-                                          .backward = soft_backward};
+const ts_simplex ts_gumbel_softmax_map = {
+    .name = "gumbel-softmax",
+    .parameter = "tau",
+    .parameter_rule = "tau must be > 0 and finite",
+    .parameter_ok = tau_ok,
+    .random = true,
+    .forward = soft_forward,
+    .backward = soft_backward,
+};
 
-const ts_simplex ts_gumbel_hardmax_map = {.name = "gumbel-hardmax",
-                                          .parameter_rule = "tau must be > 0 and finite",
-                                          .parameter_ok = tau_ok,
-                                          .work_rows = 1,
-                                          .forward = hard_forward,
-                                          .backward = hard_backward};
+const ts_simplex ts_gumbel_hardmax_map = {
+    .name = "gumbel-hardmax",
+    .parameter = "tau",
+    .parameter_rule = "tau must be > 0 and finite",
+    .parameter_ok = tau_ok,
+    .random = true,
+    .work_rows = 1,
+    .forward = hard_forward,
+    .backward = hard_backward,
+};

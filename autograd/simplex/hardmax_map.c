@@ -12,4 +12,10 @@ static double forward(const ts_simplex_row *row, const double *s, double *w) {
     return count;
 }
 
-const ts_simplex ts_hardmax_map = {.name = "hardmax", .forward = forward};
+const ts_simplex ts_hardmax_map = {
+    .name = "hardmax",
+    .scale_invariant = true,
+    .argmax = TS_EVERY_ARGMAX,
+    .fast = TS_FAST_HARDMAX,
+    .forward = forward,
+};

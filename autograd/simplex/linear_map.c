@@ -36,4 +36,11 @@ static void backward(const ts_simplex_row *row, const double *s, const double *w
     for (int64_t i = 0; i < row->n; i++) ds[i] = constant || s[i] == -INFINITY ? 0 : (dp[i] - mean) / z * scale;
 }
 
-const ts_simplex ts_linear_map = {.name = "linear", .forward = forward, .backward = backward};
+const ts_simplex ts_linear_map = {
+    .name = "linear",
+    .domain = TS_SCORES_NONNEGATIVE,
+    .scale_invariant = true,
+    .fast = TS_FAST_LINEAR,
+    .forward = forward,
+    .backward = backward,
+};

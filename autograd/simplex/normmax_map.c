@@ -71,8 +71,11 @@ static bool alpha_ok(double alpha) {
     return alpha > 1 && alpha <= DBL_MAX;
 }
 
-const ts_simplex ts_normmax_map = {.name = "normmax",
-                                   .parameter_rule = "alpha must be > 1 and finite",
-                                   .parameter_ok = alpha_ok,
-                                   .forward = forward,
-                                   .backward = backward};
+const ts_simplex ts_normmax_map = {
+    .name = "normmax",
+    .parameter = "alpha",
+    .parameter_rule = "alpha must be > 1 and finite",
+    .parameter_ok = alpha_ok,
+    .forward = forward,
+    .backward = backward,
+};

@@ -38,8 +38,13 @@ static bool power_ok(double a) {
     return a >= 1 && a <= DBL_MAX;
 }
 
-const ts_simplex ts_power_map = {.name = "power",
-                                 .parameter_rule = "the power a must be >= 1 and finite",
-                                 .parameter_ok = power_ok,
-                                 .forward = forward,
-                                 .backward = backward};
+const ts_simplex ts_power_map = {
+    .name = "power",
+    .parameter = "a",
+    .parameter_rule = "the power a must be >= 1 and finite",
+    .parameter_ok = power_ok,
+    .domain = TS_SCORES_NONNEGATIVE,
+    .scale_invariant = true,
+    .forward = forward,
+    .backward = backward,
+};

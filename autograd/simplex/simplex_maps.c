@@ -2,13 +2,8 @@
 
 #include "../simplex.h"
 
-const ts_simplex *const ts_simplex_maps[] = {&ts_softmax_map,        &ts_hardmax_map,
-                                             &ts_argmax_map,         &ts_sparsemax_map,
-                                             &ts_normmax_map,        &ts_normmax_inf_map,
-                                             &ts_linear_map,         &ts_gumbel_softmax_map,
-                                             &ts_gumbel_hardmax_map, &ts_top_m_map,
-                                             &ts_entmax15_map,       &ts_power_map,
-                                             &ts_fuzzy_map,          NULL};
+#define ADDRESS(name) &ts_##name##_map,
+const ts_simplex *const ts_simplex_maps[] = {TS_SIMPLEX_MAPS(ADDRESS) NULL};
 
 const ts_simplex *ts_simplex_by_name(const char *name) {
     for (const ts_simplex *const *map = ts_simplex_maps; *map != NULL; map++)

@@ -1,8 +1,8 @@
 /* p_i = exp(s_i - max) / sum_j exp(s_j - max);  ds_i = p_i (dp_i - <p,dp>)
  *
  * Entries of +inf share the weight equally. */
-#include "../kernels/parallel.h"
-#include "../kernels/series.h"
+#include "../parallel.h"
+#include "../series.h"
 #include "row.h"
 
 enum { BLOCK = 8 };
@@ -52,4 +52,9 @@ TS_CLONES static void backward(const ts_simplex_row *row, const double *s, const
 }
 
 const ts_simplex ts_softmax_map = {
-    .name = "softmax", .forward = forward, .backward = backward, .backward_of_weights = true};
+    .name = "softmax",
+    .fast = TS_FAST_SOFTMAX,
+    .forward = forward,
+    .backward = backward,
+    .backward_of_weights = true,
+};

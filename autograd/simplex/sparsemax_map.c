@@ -29,4 +29,9 @@ static void backward(const ts_simplex_row *row, const double *s, const double *w
 }
 
 const ts_simplex ts_sparsemax_map = {
-    .name = "sparsemax", .forward = forward, .backward = backward, .backward_of_weights = true};
+    .name = "sparsemax",
+    .fast = TS_FAST_SPARSEMAX,
+    .forward = forward,
+    .backward = backward,
+    .backward_of_weights = true,
+};

@@ -76,7 +76,11 @@ static bool share_ok(double share) {
     return share >= 0 && share < 1;
 }
 
-const ts_simplex ts_top_m_map = {.name = "top-m",
-                                 .parameter_rule = "the trimmed share F must be >= 0 and < 1",
-                                 .parameter_ok = share_ok,
-                                 .forward = forward};
+const ts_simplex ts_top_m_map = {
+    .name = "top-m",
+    .parameter = "F",
+    .parameter_rule = "the trimmed share F must be >= 0 and < 1",
+    .parameter_ok = share_ok,
+    .scale_invariant = true,
+    .forward = forward,
+};

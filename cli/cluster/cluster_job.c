@@ -198,10 +198,8 @@ static int complete_model(cli_cluster_job *job, cli_run *run) {
 
 /* Does the transformer itself draw random numbers? */
 static bool draws(const cli_cluster_job *job) {
-    const ts_simplex *a = job->model.definition.cross_points.simplex.map,
-                     *b = job->model.definition.cross_centers.simplex.map;
-    return a == &ts_gumbel_softmax_map || a == &ts_gumbel_hardmax_map || b == &ts_gumbel_softmax_map ||
-           b == &ts_gumbel_hardmax_map;
+    const ts_definition *d = &job->model.definition;
+    return d->cross_points.simplex.map->random || d->cross_centers.simplex.map->random;
 }
 
 static int64_t count_restarts(const cli_cluster_job *job) {

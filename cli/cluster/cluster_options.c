@@ -249,7 +249,7 @@ static int check_algorithm(const cli_cluster_options *o) {
     ts_settings settings = cli_cluster_settings(o);
     ts_definition definition;
     ts_error error = {.status = TS_OK};
-    if (o->fuzziness > 0 && variant->assign != &ts_fuzzy_map)
+    if (o->fuzziness > 0 && !ts_variant_has(variant, "m"))
         return cli_fail(CLI_WRONG_USE, "--fuzziness: %s has none", variant->name);
     if (o->fuzziness > 0 && o->fuzziness <= 1)
         return cli_fail(CLI_WRONG_USE, "--fuzziness %g: it must be above 1", o->fuzziness);
@@ -258,7 +258,7 @@ static int check_algorithm(const cli_cluster_options *o) {
         return cli_fail(CLI_WRONG_USE, "--gamma: %s has no gamma", variant->name);
     if (o->gamma > 0 && o->trim >= 0)
         return cli_fail(CLI_WRONG_USE, "--gamma: trimming a share needs none, the order of distances counts");
-    if (o->alpha > 0 && variant->update != &ts_normmax_map)
+    if (o->alpha > 0 && !ts_variant_has(variant, "alpha"))
         return cli_fail(CLI_WRONG_USE, "--alpha: %s has none", variant->name);
     if (ts_variant_chooses_gamma(variant, &settings)) settings.gamma = 1;
     if (ts_variant_define(variant, &settings, &definition, &error) != TS_OK ||

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../../autograd/kernels/parallel.h"
+#include "../../autograd/parallel.h"
 #include "../../models/data/nearest.h"
 #include "../../models/data/scores.h"
 #include "../../models/run/circuit.h"

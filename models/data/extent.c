@@ -2,7 +2,7 @@
 
 #include <math.h>
 
-#include "../../autograd/kernels/parallel.h"
+#include "../../autograd/parallel.h"
 
 enum { COLUMNS = 64, BLOCK = 4096 };
 

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../../autograd/kernels/parallel.h"
+#include "../../autograd/parallel.h"
 
 /* A column farther from 0 than FAR times its range loses too many digits of ts_real to its offset. */
 static const double FAR = 16;

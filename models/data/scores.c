@@ -3,7 +3,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "../../autograd/kernels/parallel.h"
+#include "../../autograd/parallel.h"
 #include "nearest.h"
 #include "row_distance.h"
 

@@ -129,7 +129,7 @@ static bool weights_ok(const checker *c, const char *name, const ts_block *b) {
     if (!(b->gamma > 0) || !isfinite(b->gamma))
         return wrong(c, name, "gamma must be positive and finite, not %g", b->gamma);
     if (b->gamma > 1e300) return wrong(c, name, "gamma must be at most 1e300, not %g", b->gamma);
-    if (b->score == TS_SCORE_EUCLIDEAN && (b->simplex.map == &ts_linear_map || b->simplex.map == &ts_power_map))
+    if (b->score == TS_SCORE_EUCLIDEAN && b->simplex.map->domain == TS_SCORES_NONNEGATIVE)
         return wrong(c, name, "%s needs scores of 0 or more: dot, not euclidean", b->simplex.map->name);
     if (!(b->dropout >= 0 && b->dropout <= 1)) return wrong(c, name, "dropout must be in [0,1], not %g", b->dropout);
     return projection_ok(c, name, "query", &b->query) && projection_ok(c, name, "key", &b->key) &&
@@ -205,17 +205,12 @@ ts_status ts_definition_check(const ts_definition *definition, int64_t d, int64_
     return ok ? TS_OK : error->status;
 }
 
-/* Weights that no factor of the scores changes. */
-static bool ignores_scale(const ts_simplex *map) {
-    return map == &ts_argmax_map || map == &ts_hardmax_map || map == &ts_top_m_map || map == &ts_fuzzy_map ||
-           map == &ts_linear_map || map == &ts_power_map;
-}
-
 void ts_definition_change_unit(ts_definition *definition, double factor) {
     if (definition->norm.present) return; /* lengths do not matter there */
     for (int i = 0; i < TS_BLOCKS; i++) {
         ts_block *b = ts_definition_block(definition, i);
-        for (int l = 0; l < b->query.n_copies && !ignores_scale(b->simplex.map); l++)
+        if (b->identity || b->simplex.map->scale_invariant) continue;
+        for (int l = 0; l < b->query.n_copies; l++)
             if (b->query.copy[l].from.group == TS_GROUP_DATA) {
                 b->gamma *= factor * factor;
                 break;

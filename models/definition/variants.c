@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../../autograd/kernels/parallel.h"
+#include "../../autograd/parallel.h"
 #include "../data/nearest.h"
 
 /* ---- the table --------------------------------------------------------------------------------------------------- */
@@ -119,12 +119,35 @@ static ts_block look(ts_score score, ts_group at, const ts_simplex *map, ts_grou
                       .value = take(write, 1)};
 }
 
-/* The parameter of a map, among the settings. */
+/* The settings that are parameters of simplex maps, by the maps' letters. A temperature stays 1: gamma is in the
+ * scores.
+ */
+static const struct {
+    const char *parameter;
+    size_t setting;
+} parameters[] = {{"alpha", offsetof(ts_settings, alpha)},
+                  {"m", offsetof(ts_settings, fuzziness)},
+                  {"a", offsetof(ts_settings, fuzziness)},
+                  {"F", offsetof(ts_settings, trim)}};
+
+static bool has_parameter(const ts_simplex *map, const char *parameter) {
+    return map != NULL && map->parameter != NULL && strcmp(map->parameter, parameter) == 0;
+}
+
 static double parameter_of(const ts_simplex *map, const ts_settings *s) {
-    if (map == &ts_normmax_map) return s->alpha;
-    if (map == &ts_fuzzy_map || map == &ts_power_map) return s->fuzziness;
-    if (map == &ts_top_m_map) return s->trim;
-    return 1; /* the temperature of Gumbel maps; gamma is in the scores */
+    for (size_t i = 0; i < sizeof parameters / sizeof parameters[0]; i++)
+        if (has_parameter(map, parameters[i].parameter))
+            return *(const double *)((const char *)s + parameters[i].setting);
+    return 1;
+}
+
+bool ts_variant_has(const ts_variant *v, const char *parameter) {
+    return has_parameter(v->assign, parameter) || has_parameter(v->update, parameter);
+}
+
+/* Trimming a share needs no gamma: only the order of the distances counts. */
+static bool trims_a_share(const ts_variant *v, const ts_settings *s) {
+    return v->trims && s->trim >= 0;
 }
 
 /* A point writes the code of the centre it prefers. */
@@ -143,15 +166,14 @@ static ts_block update_block(const ts_variant *v, const ts_settings *s, ts_schem
     const bool soft_codes = scheme == TS_SCHEME_BINARY && v->gamma != TS_GAMMA_UPDATE && isfinite(s->gamma);
     ts_block b;
     if (v->update != NULL)
-        b = look(TS_SCORE_EUCLIDEAN, TS_GROUP_DATA, v->trims && s->trim >= 0 ? &ts_top_m_map : v->update,
-                 TS_GROUP_DATA);
+        b = look(TS_SCORE_EUCLIDEAN, TS_GROUP_DATA, trims_a_share(v, s) ? &ts_top_m_map : v->update, TS_GROUP_DATA);
     else if (scheme == TS_SCHEME_BINARY)
         b = look(TS_SCORE_EUCLIDEAN, TS_GROUP_CODE, soft_codes ? &ts_softmax_map : &ts_hardmax_map, TS_GROUP_DATA);
     else
         b = look(TS_SCORE_DOT, TS_GROUP_CODE, v->codes, TS_GROUP_DATA);
     b.own_code = v->update != NULL;
     b.simplex.parameter = parameter_of(b.simplex.map, s);
-    if ((v->gamma == TS_GAMMA_UPDATE && b.simplex.map != &ts_top_m_map) || soft_codes) b.gamma = s->gamma;
+    if ((v->gamma == TS_GAMMA_UPDATE && !trims_a_share(v, s)) || soft_codes) b.gamma = s->gamma;
     return b;
 }
 
@@ -178,11 +200,6 @@ static int scheme_by_name(const char *schemes, const char *name) {
     return -1;
 }
 
-/* Trimming a share needs no gamma: only the order of the distances counts. */
-static bool trims_a_share(const ts_variant *v, const ts_settings *s) {
-    return v->trims && s->trim >= 0;
-}
-
 static ts_status check_settings(const ts_variant *v, const ts_settings *s, ts_error *error) {
     if (scheme_by_name(v->schemes, s->scheme) < 0)
         return ts_error_set(error, TS_ERROR_VALUE, "%s has no construction %s, only %s", v->name, s->scheme,
@@ -194,8 +211,9 @@ static ts_status check_settings(const ts_variant *v, const ts_settings *s, ts_er
     if (v->gamma == TS_GAMMA_NONE && isfinite(s->gamma))
         return ts_error_set(error, TS_ERROR_VALUE, "%s has no gamma", v->name);
     if (s->trim >= 0 && !v->trims) return ts_error_set(error, TS_ERROR_VALUE, "%s trims nothing", v->name);
-    const bool shares = v->assign == &ts_argmax_map && v->update == NULL && strcmp(s->scheme, "binary") != 0 &&
-                        !v->unit_length && !isfinite(s->gamma);
+    const bool nearest = v->assign != NULL && v->assign->argmax == TS_FIRST_ARGMAX;
+    const bool shares =
+        nearest && v->update == NULL && strcmp(s->scheme, "binary") != 0 && !v->unit_length && !isfinite(s->gamma);
     if (s->share_ties && !shares)
         return ts_error_set(error, TS_ERROR_VALUE, "ties are shared only by exact lloyd with one-hot codes");
     return TS_OK;

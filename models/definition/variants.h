@@ -33,6 +33,10 @@ typedef struct ts_variant {
 extern const ts_variant ts_variants[]; /* ending with a NULL name */
 const ts_variant *ts_variant_by_name(const char *name);
 
+/* Does a map of the variant have the parameter of this letter (simplex.h): "alpha" of norm-max, "m" of fuzzy c-means?
+ */
+bool ts_variant_has(const ts_variant *variant, const char *parameter);
+
 /* The settings of a run, for the circuit and the plain algorithm alike. `gamma` 0 stands for the default: infinite, or
  * what ts_variant_gamma chooses. */
 ts_settings ts_variant_settings(const ts_variant *variant);

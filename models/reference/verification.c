@@ -60,11 +60,11 @@ static void add_settings(case_list *list, const ts_variant *v, ts_settings s) {
         s.trim = (double[]){0.1, 0.29}[i];
         add_case(list, v, s, 0);
     }
-    for (int i = 0; v->update == &ts_normmax_map && i < 2; i++) {
+    for (int i = 0; ts_variant_has(v, "alpha") && i < 2; i++) {
         s.alpha = (double[]){1.25, 8}[i];
         add_case(list, v, s, 0);
     }
-    if (v->assign == &ts_fuzzy_map) {
+    if (ts_variant_has(v, "m")) {
         s.fuzziness = 1.25;
         add_case(list, v, s, 0);
     }
@@ -92,8 +92,8 @@ static void write_name(const verify_case *c, char name[TS_VERIFY_TEXT]) {
     const size_t room = TS_VERIFY_TEXT - (size_t)used;
     if (c->gamma_factor > 0) snprintf(end, room, ", softmax, gamma x%g", c->gamma_factor);
     if (c->settings.trim >= 0) snprintf(end, room, ", trim %g", c->settings.trim);
-    if (c->variant->update == &ts_normmax_map) snprintf(end, room, ", alpha %g", c->settings.alpha);
-    if (c->variant->assign == &ts_fuzzy_map) snprintf(end, room, ", m %g", c->settings.fuzziness);
+    if (ts_variant_has(c->variant, "alpha")) snprintf(end, room, ", alpha %g", c->settings.alpha);
+    if (ts_variant_has(c->variant, "m")) snprintf(end, room, ", m %g", c->settings.fuzziness);
     if (c->can_stream) snprintf(end, room, c->op_by_op ? ", op by op" : c->exact ? ", in double" : ", streamed");
 }
 
@@ -322,7 +322,7 @@ static double point_cost(const verify_case *c, int64_t k, const double *distance
     const double gamma = c->settings.gamma, m = c->settings.fuzziness;
     double least = distance[0], sum = 0;
     for (int64_t j = 1; j < k; j++) least = fmin(least, distance[j]);
-    if (c->variant->assign == &ts_fuzzy_map) {
+    if (ts_variant_has(c->variant, "m")) {
         for (int64_t j = 0; j < k; j++) sum += least > 0 ? pow(least / distance[j], 1 / (m - 1)) : 1;
         return least > 0 ? least * pow(sum, 1 - m) : 0;
     }

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../../autograd/kernels/parallel.h"
+#include "../../autograd/parallel.h"
 #include "../data/extent.h"
 #include "circuit_parts.h"
 
@@ -158,8 +158,12 @@ static ts_status fill(ts_circuit *c, const ts_definition *definition, ts_error *
     return TS_OK;
 }
 
-static bool is_map(const ts_definition *d, const ts_simplex *map) {
-    return d->cross_centers.simplex.map == map;
+/* Can a centre end without points, and is that seen in the shares of its code? */
+static void note_emptiness(ts_circuit *c, const ts_definition *definition) {
+    const ts_simplex *map = definition->cross_centers.simplex.map;
+    const bool shares = map->domain == TS_SCORES_NONNEGATIVE, matches = map->argmax != TS_NO_ARGMAX;
+    c->may_empty = c->model.own_code || shares || matches;
+    c->counts_shares = shares && !c->model.own_code && definition->scheme != TS_SCHEME_BINARY;
 }
 
 ts_circuit *ts_circuit_create(const ts_definition *definition, const ts_problem *problem, ts_error *error) {
@@ -179,10 +183,7 @@ ts_circuit *ts_circuit_create(const ts_definition *definition, const ts_problem 
     c->trims = definition->trims;
     c->best_cost = INFINITY;
     ts_status status = ts_transformer_build(&c->model, definition, problem->d, problem->k, problem->seed, error);
-    const bool shares = is_map(definition, &ts_linear_map) || is_map(definition, &ts_power_map);
-    const bool matches = is_map(definition, &ts_hardmax_map) || is_map(definition, &ts_argmax_map);
-    c->may_empty = c->model.own_code || shares || matches;
-    c->counts_shares = shares && !c->model.own_code && definition->scheme != TS_SCHEME_BINARY;
+    if (status == TS_OK) note_emptiness(c, definition);
     if (status == TS_OK && !take_memory(c)) status = out_of_memory(c, error);
     if (status == TS_OK) status = fill(c, definition, error);
     if (status == TS_OK) return c;

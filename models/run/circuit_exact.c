@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../../autograd/kernels/parallel.h"
+#include "../../autograd/parallel.h"
 #include "../data/extent.h"
 #include "../data/row_distance.h"
 #include "circuit_parts.h"

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../../autograd/kernels/parallel.h"
+#include "../../autograd/parallel.h"
 #include "circuit_parts.h"
 
 /* Copies where a token is, all but its code. */

@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../../autograd/kernels/nearest_key.h"
-#include "../../autograd/kernels/parallel.h"
+#include "../../autograd/nearest_key.h"
+#include "../../autograd/parallel.h"
 
 /* ---- which definitions ------------------------------------------------------------------------------------------- */
 
@@ -51,19 +51,19 @@ static bool trims_nothing(const fitting *f, const ts_block *b) {
 static bool chooses_the_nearest(const fitting *f) {
     const ts_block *b = &f->definition->cross_points;
     const double gamma = factor_of(f, b);
-    const bool shares = b->simplex.map == &ts_hardmax_map && f->definition->scheme == TS_SCHEME_ONEHOT;
+    const bool shares = b->simplex.map->argmax == TS_EVERY_ARGMAX && f->definition->scheme == TS_SCHEME_ONEHOT;
     return looks(f, b, TS_GROUP_DATA, TS_GROUP_CODE) && !b->own_code && gamma >= 1e-12 && gamma <= 1e12 &&
-           (b->simplex.map == &ts_argmax_map || shares);
+           (b->simplex.map->argmax == TS_FIRST_ARGMAX || shares);
 }
 
 /* Linear scores are the shares themselves. Hardmax finds codes that are whole, and then every one of them. */
 static bool averages_its_own(const fitting *f) {
     const ts_block *b = &f->definition->cross_centers;
     const bool onehot = f->definition->scheme == TS_SCHEME_ONEHOT, dot = b->score == TS_SCORE_DOT;
-    const bool whole = f->definition->cross_points.simplex.map == &ts_argmax_map;
+    const bool whole = f->definition->cross_points.simplex.map->argmax == TS_FIRST_ARGMAX;
     if (trims_nothing(f, b)) return whole;
     if (b->own_code || !looks(f, b, TS_GROUP_CODE, TS_GROUP_DATA)) return false;
-    if (b->simplex.map == &ts_hardmax_map) return whole && (onehot || !dot);
+    if (b->simplex.map->argmax == TS_EVERY_ARGMAX) return whole && (onehot || !dot);
     return b->simplex.map == &ts_linear_map && onehot && dot && !(fabs(factor_of(f, b) - 1) > 0);
 }
 
@@ -135,7 +135,7 @@ ts_streamed_layer *ts_streamed_layer_create(const ts_definition *definition, con
         *l = (ts_streamed_layer){.n = n, .d = d, .k = k, .rows = *rows, .parts = count_parts(n, k)};
         l->gamma = factor_of(&f, &definition->cross_points);
         l->dot = definition->cross_points.score == TS_SCORE_DOT;
-        l->shares = definition->cross_points.simplex.map == &ts_hardmax_map;
+        l->shares = definition->cross_points.simplex.map->argmax == TS_EVERY_ARGMAX;
         if (take_memory(l)) return l;
     }
     ts_error_set(error, TS_ERROR_MEMORY, "out of memory for a layer");

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../../autograd/kernels/parallel.h"
+#include "../../autograd/parallel.h"
 
 /* ---- building ---------------------------------------------------------------------------------------------------- */
 

@@ -2,13 +2,16 @@
 #ifndef TS_BROADCAST_H
 #define TS_BROADCAST_H
 
-#include "../op.h"
+#include "../../op.h"
 
 /* The common shape of a and b; false when an axis differs and neither is 1. */
 bool ts_broadcast_shapes(const ts_shape *a, const ts_shape *b, ts_shape *out);
 
 /* The shape rule of a two-input op whose output has the common shape. */
 ts_status ts_shape_broadcast(const ts_node *node, ts_shape *out);
+
+/* The shape rule of a two-input op on matrices: the common leading axes of its inputs, then [m,n]. */
+ts_status ts_shape_batched(const ts_node *node, int64_t m, int64_t n, ts_shape *out);
 
 /* The step, in elements, that each of out's axes (padded to 4 in front) makes in an operand: 0 where it stretches. */
 void ts_broadcast_strides(const ts_shape *operand, const ts_shape *out, int64_t stride[TS_MAX_RANK]);

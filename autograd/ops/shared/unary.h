@@ -7,9 +7,9 @@
 #ifndef TS_UNARY_H
 #define TS_UNARY_H
 
-#include "../op.h"
-#include "parallel.h"
-#include "real_math.h"
+#include "../../kernels/real_math.h"
+#include "../../op.h"
+#include "../../parallel.h"
 
 static inline ts_status ts_shape_same(const ts_node *node, ts_shape *out) {
     *out = node->in[0]->shape;

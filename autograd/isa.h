@@ -9,7 +9,7 @@
 
 #include <stdbool.h>
 
-#include "../double_names.h"
+#include "double_names.h"
 
 typedef enum ts_isa { TS_ISA_BASE, TS_ISA_AVX2, TS_ISA_AVX512, TS_ISAS } ts_isa;
 

@@ -7,8 +7,8 @@
 #ifndef TS_ATTENTION_ROWS_H
 #define TS_ATTENTION_ROWS_H
 
-#include "../kernels/parallel.h"
-#include "../ops.h"
+#include "../../ops.h"
+#include "../../parallel.h"
 
 /* What the rows are made of, and their numbers: q [batches,n,e], k [batches,m,e], the op's values [batches,m,f]. */
 typedef struct ts_attention_rows {

@@ -7,9 +7,9 @@
 #ifndef TS_BINARY_H
 #define TS_BINARY_H
 
+#include "../../kernels/real_math.h"
+#include "../../parallel.h"
 #include "broadcast.h"
-#include "parallel.h"
-#include "real_math.h"
 
 /* The output is walked in rows along which each operand either advances by 1 or stands still, and rows in runs of at
  * most TS_RUN elements, so that threads can share even a single row. */

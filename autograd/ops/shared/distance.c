@@ -2,8 +2,10 @@
 
 #include <string.h>
 
-#include "parallel.h"
-#include "real_math.h"
+#include "../../kernels/grid.h"
+#include "../../kernels/real_math.h"
+#include "../../parallel.h"
+#include "broadcast.h"
 
 /* Rows of a that an item takes, rows of b in a panel, coordinates at a time; rows of a gradient that an item takes, and
  * coordinates of it that stay in registers. */

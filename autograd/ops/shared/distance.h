@@ -3,7 +3,7 @@
 #ifndef TS_DISTANCE_H
 #define TS_DISTANCE_H
 
-#include "batch.h"
+#include "../../op.h"
 
 ts_status ts_shape_distances(const ts_node *node, ts_shape *out);
 void ts_distances_forward(const ts_node *node, bool root);

@@ -8,7 +8,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "../double_names.h"
+#include "double_names.h"
 
 #ifdef _OPENMP
 #include <omp.h>

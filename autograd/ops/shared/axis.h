@@ -6,7 +6,7 @@
 #ifndef TS_AXIS_H
 #define TS_AXIS_H
 
-#include "../op.h"
+#include "../../op.h"
 
 enum { TS_AXIS_BLOCK = 4096, TS_AXIS_STRIP = 64 };
 

@@ -1,6 +1,6 @@
 #include "broadcast.h"
 
-#include "parallel.h"
+#include "../../parallel.h"
 #include "sum.h"
 
 bool ts_broadcast_shapes(const ts_shape *a, const ts_shape *b, ts_shape *out) {
@@ -16,6 +16,17 @@ bool ts_broadcast_shapes(const ts_shape *a, const ts_shape *b, ts_shape *out) {
 ts_status ts_shape_broadcast(const ts_node *node, ts_shape *out) {
     if (ts_broadcast_shapes(&node->in[0]->shape, &node->in[1]->shape, out)) return TS_OK;
     return ts_refuse(node, TS_ERROR_SHAPE, "the shapes do not broadcast");
+}
+
+ts_status ts_shape_batched(const ts_node *node, int64_t m, int64_t n, ts_shape *out) {
+    ts_shape a = node->in[0]->shape, b = node->in[1]->shape;
+    a.rank -= 2;
+    b.rank -= 2;
+    if (!ts_broadcast_shapes(&a, &b, out))
+        return ts_refuse(node, TS_ERROR_SHAPE, "the axes before the last two do not broadcast");
+    out->dim[out->rank++] = m;
+    out->dim[out->rank++] = n;
+    return TS_OK;
 }
 
 void ts_padded_dims(const ts_shape *shape, int64_t dim[TS_MAX_RANK]) {

@@ -1,6 +1,6 @@
 #include "axis.h"
 
-#include "parallel.h"
+#include "../../parallel.h"
 
 ts_status ts_axis_number(const ts_node *node, const ts_shape *shape, int axis, int *number) {
     if (axis == TS_ALL_AXES) return ts_refuse(node, TS_ERROR_SHAPE, "one axis must be named, not all");

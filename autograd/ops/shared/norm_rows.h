@@ -12,8 +12,8 @@
 #include <float.h>
 #include <math.h>
 
-#include "../op.h"
-#include "parallel.h"
+#include "../../op.h"
+#include "../../parallel.h"
 
 typedef struct ts_norm_range {
     int64_t first, count;

@@ -1,6 +1,6 @@
 #include "sum.h"
 
-#include "parallel.h"
+#include "../../parallel.h"
 
 double ts_join_sums(double a, double b) {
     return a + b;

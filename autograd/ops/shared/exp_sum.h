@@ -5,8 +5,8 @@
 #ifndef TS_EXP_SUM_H
 #define TS_EXP_SUM_H
 
+#include "../../kernels/real_math.h"
 #include "axis.h"
-#include "real_math.h"
 
 static inline double ts_exp_term(ts_real x, double shift) {
     if (isinf(shift)) return (double)x == shift ? 1 : 0;

@@ -2,7 +2,7 @@
 
 #include <math.h>
 
-#include "parallel.h"
+#include "../../parallel.h"
 #include "sum.h"
 
 double ts_join_largest(double a, double b) {

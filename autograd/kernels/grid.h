@@ -1,11 +1,11 @@
-/* batch.h: two tensors of matrices whose leading axes broadcast.
+/* grid.h: grids of matrices that broadcast against each other.
  *
  * A tensor of rank 2 to 4 is a grid of matrices, its leading axes padded with 1 to two. Batch s of the output takes one
  * matrix from each operand; one matrix of an operand may serve a range of batches. */
-#ifndef TS_BATCH_H
-#define TS_BATCH_H
+#ifndef TS_GRID_H
+#define TS_GRID_H
 
-#include "../op.h"
+#include "../tensor.h"
 
 typedef struct ts_grid {
     int64_t dim[2];
@@ -27,8 +27,5 @@ typedef struct ts_batch_range {
     int64_t from[2], to[2];
 } ts_batch_range;
 ts_batch_range ts_batches_of(ts_grid full, ts_grid grid, int64_t t);
-
-/* The output's shape: the common leading axes of the two inputs, then [m,n]. Refuses leading axes that do not fit. */
-ts_status ts_shape_batched(const ts_node *node, int64_t m, int64_t n, ts_shape *out);
 
 #endif

@@ -4,7 +4,7 @@
  *
  * Nearest is the key with the least  gamma sum_c (x_c - key_c)^2  or, by dot product, the greatest  gamma sum_c x_c
  * key_c: the sum in double, in the order of the coordinates, every operation rounded. These are the scores of attention
- * (ops/attention_rows.c) to the last bit, so ties are the same here and there.
+ * (ops/shared/attention_rows.c) to the last bit, so ties are the same here and there.
  *
  * Fast is a filter before that: scores  ||b_j||^2 - 2 a.b_j  or  -a.b_j  in ts_real. With m the mean key, b_j = key_j -
  * m, a = x - m or, by dot product, x, they differ from the squared distances by ||a||^2, from the dot products by -x.m,
@@ -22,7 +22,7 @@
 #ifndef TS_NEAREST_KEY_H
 #define TS_NEAREST_KEY_H
 
-#include "../tensor.h"
+#include "tensor.h"
 
 /* Rows of one call of a kernel. */
 enum { TS_NEAREST_ROWS = 48 * (int)sizeof(float) / (int)sizeof(ts_real) };
