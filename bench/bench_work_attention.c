@@ -38,7 +38,8 @@ static void *prepare(const int64_t shape[CLI_BENCH_SHAPE], ts_error *error) {
     }
     if (room) {
         ts_real **x = a->array;
-        a->call = (ts_fast_attention){.batches = b, .n = n, .m = n, .e = e, .f = e, .map = TS_FAST_SOFTMAX, .euclidean = true, .gamma = 0.2};
+        a->call = (ts_fast_attention){
+            .batches = b, .n = n, .m = n, .e = e, .f = e, .map = TS_FAST_SOFTMAX, .euclidean = true, .gamma = 0.2};
         a->call.dropout = 0.01 * (double)shape[3], a->call.wants_grad = true;
         a->call.q = x[0], a->call.k = x[1], a->call.v = x[2], a->call.y = x[3], a->call.dy = x[4];
         a->call.dq = x[5], a->call.dk = x[6], a->call.dv = x[7], a->call.stats = x[8]; /* 2 b n, and e >= 2 */
