@@ -141,6 +141,10 @@ static bool read_path(const char *path, ts_table_builder *builder, ts_io_error *
     return ok;
 }
 
+bool ts_table_options_check(const char *path, const ts_table_options *options, ts_io_error *error) {
+    return ts_builder_check_options(path, options, error);
+}
+
 static bool read_table(const char *path, ts_table_builder *builder, ts_io_error *error) {
     ts_io_locale locale;
     *builder->table = (ts_table){0};

@@ -1,10 +1,12 @@
 #include "table_builder.h"
 
 #include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "table_notes.h"
+#include "utf8.h"
 
 static const char columns_option[] = "--columns", label_option[] = "--labels-column";
 
@@ -79,7 +81,7 @@ static bool part_is_new(const char *path, const char *list, item part, ts_io_err
     return true;
 }
 
-bool ts_table_options_check(const char *path, const ts_table_options *options, ts_io_error *error) {
+bool ts_builder_check_options(const char *path, const ts_table_options *options, ts_io_error *error) {
     const char *label = options->labels_column;
     if (label != NULL) {
         const item part = trimmed((item){label, strlen(label)});
@@ -242,7 +244,7 @@ bool ts_builder_choose(ts_table_builder *builder, int64_t n_columns, char *const
     builder->n_columns = n_columns;
     builder->label = -1;
     *by_name = false;
-    if (!ts_table_options_check(builder->source_name, builder->options, error)) return false;
+    if (!ts_builder_check_options(builder->source_name, builder->options, error)) return false;
     const chooser c = {builder, names, by_name, calloc((size_t)n_columns, sizeof(bool)), error};
     if (c.taken == NULL) return ts_io_fail_memory(error, builder->source_name);
     const char *label = builder->options->labels_column;
@@ -328,6 +330,17 @@ bool ts_builder_add_label(ts_table_builder *builder, const char *text, ts_io_err
     if (*slot == 0 && !add_class(builder, text, slot)) return ts_io_fail_memory(error, builder->source_name);
     grown[builder->n_labels++] = *slot - 1;
     return true;
+}
+
+void ts_note(ts_table *table, const char *format, ...) {
+    if (table->n_notes == TS_TABLE_NOTES) return;
+    char *note = table->notes[table->n_notes++];
+    va_list values;
+    va_start(values, format);
+    vsnprintf(note, TS_TABLE_NOTE, format, values);
+    va_end(values);
+    if (strlen(note) == TS_TABLE_NOTE - 1) ts_utf8_end_whole(note);
+    ts_utf8_show(note);
 }
 
 /* realloc to a smaller size; where that fails the old memory serves as well. */

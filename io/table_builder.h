@@ -4,7 +4,7 @@
 #define TS_TABLE_BUILDER_H
 
 #include "io_base.h"
-#include "table.h"
+#include "table_types.h"
 
 typedef struct ts_table_builder {
     const char *source_name;
@@ -24,6 +24,9 @@ typedef struct ts_table_builder {
     int64_t n_slots;
 } ts_table_builder;
 
+/* Refuses options that are wrong whatever the file (ts_table_options_check); ts_builder_choose does this first. */
+bool ts_builder_check_options(const char *path, const ts_table_options *options, ts_io_error *error);
+
 /* Decides the columns of a file that has n_columns of them (1 or more); names may be NULL. *by_name: whether one was
  * chosen by its name. */
 bool ts_builder_choose(ts_table_builder *builder, int64_t n_columns, char *const *names, bool *by_name,
@@ -37,6 +40,9 @@ bool ts_builder_reserve(ts_table_builder *builder, int64_t rows, ts_io_error *er
 
 /* The class of the next row. */
 bool ts_builder_add_label(ts_table_builder *builder, const char *text, ts_io_error *error);
+
+/* Adds a note, one line of UTF-8, if there is room for one more. */
+void ts_note(ts_table *table, const char *format, ...) TS_IO_PRINTF(2, 3);
 
 /* Gives back memory that `rows` rows do not need. */
 void ts_builder_finish(ts_table_builder *builder, int64_t rows);

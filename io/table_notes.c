@@ -2,26 +2,13 @@
 
 #include <inttypes.h>
 #include <math.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 #include <strings.h>
 
 #include "cell.h"
-#include "utf8.h"
 
 enum { FEWEST_ROWS = 3 }; /* of which something can be said */
-
-void ts_note(ts_table *table, const char *format, ...) {
-    if (table->n_notes == TS_TABLE_NOTES) return;
-    char *note = table->notes[table->n_notes++];
-    va_list values;
-    va_start(values, format);
-    vsnprintf(note, TS_TABLE_NOTE, format, values);
-    va_end(values);
-    if (strlen(note) == TS_TABLE_NOTE - 1) ts_utf8_end_whole(note);
-    ts_utf8_show(note);
-}
 
 /* ---- columns that number the rows -------------------------------------------------------------------------------- */
 

@@ -4,9 +4,6 @@
 
 #include "table_builder.h"
 
-/* Adds a note, one line of UTF-8, if there is room for one more. */
-void ts_note(ts_table *table, const char *format, ...) TS_IO_PRINTF(2, 3);
-
 /* After reading: columns that number the rows, or are named as such columns are, where the user chose none. */
 void ts_note_row_numbers(const ts_table_builder *builder);
 
