@@ -1,7 +1,6 @@
 #include "array_writer.h"
 
 #include <inttypes.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "io_base.h"
@@ -69,17 +68,7 @@ static void write_npy_header(const ts_array_view *array, FILE *stream) {
 
 static void write_npy(const ts_array_view *array, FILE *stream) {
     write_npy_header(array, stream);
-    const size_t size = element_size(array->type), count = (size_t)element_count(array);
-    const uint16_t probe = 1;
-    if (count == 0) return;
-    if (*(const unsigned char *)&probe == 1) {
-        fwrite(array->data, size, count, stream);
-        return;
-    }
-    for (size_t i = 0; i < count; i++) {
-        const unsigned char *bytes = (const unsigned char *)array->data + i * size;
-        for (size_t b = size; b > 0; b--) putc(bytes[b - 1], stream);
-    }
+    ts_io_write_little_endian(array->data, element_size(array->type), (size_t)element_count(array), stream);
 }
 
 /* Quoted where the name would else read as something different: more columns, a comment, a byte order mark, nothing. */

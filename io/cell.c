@@ -47,9 +47,17 @@ static bool is_not_finite(const char *start, const char *end, double *value) {
     return false;
 }
 
+/* The cell without blanks around it. */
+static const char *trim(const char *cell, size_t *length) {
+    const char *start = cell + strspn(cell, " \t");
+    *length = strlen(start);
+    while (*length > 0 && (start[*length - 1] == ' ' || start[*length - 1] == '\t')) --*length;
+    return start;
+}
+
 ts_cell_kind ts_cell_number(char *cell, bool comma, double *value, char *mark) {
-    char *start = cell + strspn(cell, " \t"), *end = start + strlen(start), *at;
-    while (end > start && (end[-1] == ' ' || end[-1] == '\t')) end--;
+    size_t length;
+    char *start = cell + (trim(cell, &length) - cell), *end = start + length, *at;
     *mark = '\0';
     if (start == end) return TS_CELL_EMPTY;
     if (scan_decimal(start, comma, &at) != end) {
@@ -67,14 +75,6 @@ ts_cell_kind ts_cell_number(char *cell, bool comma, double *value, char *mark) {
 bool ts_cell_is_whole(const char *cell) {
     const size_t digits = strspn(cell, "0123456789");
     return digits > 0 && cell[digits] == '\0';
-}
-
-/* The cell without blanks around it. */
-static const char *trim(const char *cell, size_t *length) {
-    const char *start = cell + strspn(cell, " \t");
-    *length = strlen(start);
-    while (*length > 0 && (start[*length - 1] == ' ' || start[*length - 1] == '\t')) --*length;
-    return start;
 }
 
 bool ts_cell_is_mark(const char *cell) {

@@ -34,15 +34,22 @@ typedef struct csv_reader {
     int64_t n_cells, cell_capacity;
 } csv_reader;
 
+/* Moves the unread bytes to the front of the buffer and fills the rest of it. */
+static void load(csv_reader *r) {
+    const int64_t unread = r->end - r->position, room = BUFFER_SIZE - unread;
+    memmove(r->buffer, r->buffer + r->position, (size_t)unread);
+    const int64_t count = ts_source_fill(r->source, r->buffer + unread, room, r->error);
+    r->position = 0;
+    r->end = count < 0 ? 0 : unread + count;
+    r->failed = count < 0;
+    r->at_end = count < room;
+}
+
 static bool refill(csv_reader *r) {
     if (r->sampling && !r->at_end) r->cut = true;
     if (r->sampling || r->at_end || r->failed) return false;
-    const int64_t count = ts_source_fill(r->source, r->buffer, BUFFER_SIZE, r->error);
-    r->position = 0;
-    r->end = count < 0 ? 0 : count;
-    r->failed = count < 0;
-    r->at_end = count < BUFFER_SIZE;
-    return count > 0;
+    load(r);
+    return r->end > 0;
 }
 
 /* The next byte, or -1 at the end or after a failure. */
@@ -64,12 +71,14 @@ static void skip_blanks(csv_reader *r) {
     for (int c = peek(r); c == ' ' || (c == '\t' && r->separator != '\t'); c = peek(r)) r->position++;
 }
 
+static bool fail_memory(csv_reader *r) {
+    r->failed = true;
+    return ts_io_fail_memory(r->error, r->source->name);
+}
+
 static bool append(csv_reader *r, const void *bytes, int64_t count) {
     char *grown = ts_io_grow(r->text, &r->text_capacity, r->text_size + count + 1, 1);
-    if (grown == NULL) {
-        r->failed = true;
-        return ts_io_fail_memory(r->error, r->source->name);
-    }
+    if (grown == NULL) return fail_memory(r);
     r->text = grown;
     memcpy(r->text + r->text_size, bytes, (size_t)count);
     r->text_size += count;
@@ -113,10 +122,7 @@ static bool read_quoted(csv_reader *r) {
 
 static bool read_cell(csv_reader *r) {
     int64_t *grown = ts_io_grow(r->cells, &r->cell_capacity, r->n_cells + 1, sizeof *grown);
-    if (grown == NULL) {
-        r->failed = true;
-        return ts_io_fail_memory(r->error, r->source->name);
-    }
+    if (grown == NULL) return fail_memory(r);
     r->cells = grown;
     const int64_t start = r->text_size;
     const bool quoted = peek(r) == '"';
@@ -136,24 +142,12 @@ static bool read_cell(csv_reader *r) {
     return append(r, "", 1);
 }
 
-/* Sees to it that so many bytes can be looked at, if there are as many. */
-static void look_ahead(csv_reader *r, int64_t count) {
-    const int64_t rest = r->end - r->position;
-    if (rest >= count || r->sampling || r->at_end || r->failed) return;
-    memmove(r->buffer, r->buffer + r->position, (size_t)rest);
-    const int64_t more = ts_source_fill(r->source, r->buffer + rest, BUFFER_SIZE - rest, r->error);
-    r->position = 0;
-    r->end = more < 0 ? 0 : rest + more;
-    r->failed = more < 0;
-    r->at_end = more < BUFFER_SIZE - rest;
-}
-
 /* A line that begins with # is one, before the first row of numbers; but #N/A is a mark of a missing value. */
 static bool is_comment(csv_reader *r) {
     enum { LONGEST_MARK = 12 };
     char cell[LONGEST_MARK + 1] = "";
     if (peek(r) != '#' || r->in_data) return false;
-    look_ahead(r, LONGEST_MARK);
+    if (r->end - r->position < LONGEST_MARK && !r->sampling && !r->at_end && !r->failed) load(r);
     for (int i = 0; i < LONGEST_MARK && r->position + i < r->end; i++) {
         const unsigned char byte = r->buffer[r->position + i];
         if (r->stops[byte]) break;
@@ -200,6 +194,12 @@ static void set_separator(csv_reader *r, char separator) {
     if (separator == ' ') r->stops['\t'] = true;
 }
 
+static ts_cell_kind kind_of(const csv_reader *r, int64_t column) {
+    double value;
+    char mark;
+    return ts_cell_number(r->text + r->cells[column], r->separator == ';', &value, &mark);
+}
+
 /* How well a separator explains the first records. */
 typedef struct separator_fit {
     int64_t columns;        /* of the first record */
@@ -237,9 +237,7 @@ static separator_fit fit_separator(csv_reader *r, char separator) {
         fit.longer += fit.records > 1 && has_row_name(r, fit.columns, fit.records - 1);
         fit.cells += r->n_cells;
         for (int64_t j = 0; j < r->n_cells; j++) {
-            double value;
-            char mark;
-            const ts_cell_kind kind = ts_cell_number(r->text + r->cells[j], separator == ';', &value, &mark);
+            const ts_cell_kind kind = kind_of(r, j);
             fit.numbers += kind == TS_CELL_FINITE || kind == TS_CELL_NOT_FINITE;
         }
         if (fit.records == 1) fit.numbers_first = fit.numbers == fit.cells;
@@ -315,10 +313,9 @@ static bool next_row(csv_reader *r) {
 }
 
 static bool fail_number(csv_reader *r, const ts_table_builder *b, int64_t column, int64_t rows) {
-    char reason[TS_REASON_SIZE], *cell = r->text + r->cells[column], mark;
-    double value;
-    const ts_cell_kind kind = ts_cell_number(cell, r->separator == ';', &value, &mark);
-    ts_cell_reason(cell, r->separator == ';', reason);
+    char reason[TS_REASON_SIZE];
+    const ts_cell_kind kind = kind_of(r, column);
+    ts_cell_reason(r->text + r->cells[column], r->separator == ';', reason);
     const bool is_text = strncmp(reason, "not a", 5) == 0 && kind == TS_CELL_TEXT;
     const bool may_be_names = rows == 0 && r->guesses && kind != TS_CELL_NOT_FINITE;
     r->failed = true;
@@ -372,9 +369,9 @@ static bool holds_names(csv_reader *r, const int64_t *columns, int64_t count, bo
     bool any = false;
     *mixed = false;
     for (int64_t k = 0; k < count; k++) {
-        char *cell = r->text + r->cells[columns == NULL ? k : columns[k]], mark;
-        double value;
-        const ts_cell_kind kind = ts_cell_number(cell, r->separator == ';', &value, &mark);
+        const int64_t column = columns == NULL ? k : columns[k];
+        const char *cell = r->text + r->cells[column];
+        const ts_cell_kind kind = kind_of(r, column);
         const bool is_number = kind == TS_CELL_FINITE || kind == TS_CELL_NOT_FINITE;
         if (is_number && !ts_cell_is_whole(cell)) return false;
         *mixed = *mixed || is_number;

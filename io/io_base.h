@@ -9,6 +9,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 
 #include "io_error.h"
 
@@ -29,6 +30,20 @@ typedef struct ts_byte_source {
 
 /* Reads until `size` bytes are there or the source ends: their number, or -1. */
 int64_t ts_source_fill(const ts_byte_source *source, void *buffer, int64_t size, ts_io_error *error);
+
+/* Reads up to `most` bytes into memory that is taken as they come, but at once for the `present` bytes that are known
+ * to be there. *bytes is the caller's to free, also after a failure. */
+bool ts_source_collect(const ts_byte_source *source, int64_t most, int64_t present, unsigned char **bytes,
+                       int64_t *count, ts_io_error *error);
+
+/* Up to `size` bytes of a stream, as a ts_byte_source reads them; `name` for messages. */
+int64_t ts_io_read_stream(FILE *stream, const char *name, void *buffer, int64_t size, ts_io_error *error);
+
+/* Is the least significant byte of a number the first in this machine's memory? */
+bool ts_io_little_endian(void);
+
+/* Writes `count` elements of `size` bytes, the least significant byte of each first. */
+void ts_io_write_little_endian(const void *data, size_t size, size_t count, FILE *stream);
 
 /* Writes "NAME: text" as one printable line of UTF-8, shortening a very long name at its front; always returns false.
  */

@@ -9,6 +9,8 @@
 
 #include "utf8.h"
 
+static const char supported_types[] = "f4, f8, i1-i8, u1-u8 and bool are";
+
 enum { MAGIC_SIZE = 8, LONGEST_HEADER = 1 << 16, CHUNK = 1 << 20 };
 
 typedef struct npy_array {
@@ -77,8 +79,7 @@ static const char *parse_shape(const char *start, npy_array *array) {
 static bool fail_structured(const ts_byte_source *source, ts_io_error *error, const char *p) {
     char quoted[TS_QUOTE_SIZE];
     ts_io_quote(p, quoted);
-    return ts_io_fail(error, source->name, "structured dtype %s is not supported (f4, f8, i1-i8, u1-u8 and bool are)",
-                      quoted);
+    return ts_io_fail(error, source->name, "structured dtype %s is not supported (%s)", quoted, supported_types);
 }
 
 static bool parse_dict(const ts_byte_source *source, const char *p, npy_array *array, ts_io_error *error) {
@@ -114,8 +115,7 @@ static bool parse_dict(const ts_byte_source *source, const char *p, npy_array *a
 
 static bool parse_dtype(const ts_byte_source *source, npy_array *array, ts_io_error *error) {
     static const char *const supported[] = {"f4", "f8", "i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8", "b1"};
-    const uint16_t probe = 1;
-    const bool little = *(const unsigned char *)&probe == 1;
+    const bool little = ts_io_little_endian();
     const char order = array->descr[0];
     const char *type = array->descr + (order != '\0' && strchr("<>=|", order) != NULL);
     if (strcmp(type, "?") == 0) type = "b1";
@@ -126,8 +126,7 @@ static bool parse_dtype(const ts_byte_source *source, npy_array *array, ts_io_er
         array->size = type[1] - '0';
         return true;
     }
-    return ts_io_fail(error, source->name, "dtype '%s' is not supported (f4, f8, i1-i8, u1-u8 and bool are)",
-                      array->descr);
+    return ts_io_fail(error, source->name, "dtype '%s' is not supported (%s)", array->descr, supported_types);
 }
 
 /* Rank and extents: at least one number, and a count of bytes that fits. */
@@ -315,7 +314,7 @@ static bool read_array(const ts_byte_source *source, const npy_array *array, ts_
 
 typedef struct memory_block {
     unsigned char *bytes;
-    int64_t size, capacity, used;
+    int64_t size, used;
 } memory_block;
 
 static int64_t read_memory(void *context, void *buffer, int64_t size, ts_io_error *error) {
@@ -325,21 +324,6 @@ static int64_t read_memory(void *context, void *buffer, int64_t size, ts_io_erro
     if (count > 0) memcpy(buffer, block->bytes + block->used, (size_t)count);
     block->used += count;
     return count;
-}
-
-/* Reads `total` bytes and one that should not be there, taking memory as they come. */
-static bool collect(const ts_byte_source *source, int64_t total, memory_block *block, ts_io_error *error) {
-    int64_t count = 1;
-    while (count > 0 && block->size <= total) {
-        const int64_t left = total - block->size, wanted = left < CHUNK ? left + 1 : CHUNK;
-        unsigned char *grown = ts_io_grow(block->bytes, &block->capacity, block->size + wanted, 1);
-        if (grown == NULL) return ts_io_fail_memory(error, source->name);
-        block->bytes = grown;
-        count = ts_source_fill(source, block->bytes + block->size, wanted, error);
-        if (count < 0) return false;
-        block->size += count;
-    }
-    return true;
 }
 
 bool ts_npy_read(const ts_byte_source *source, ts_table_builder *builder, ts_io_error *error) {
@@ -352,7 +336,8 @@ bool ts_npy_read(const ts_byte_source *source, ts_table_builder *builder, ts_io_
     }
     memory_block block = {0};
     const ts_byte_source memory = {source->name, -1, read_memory, &block};
-    const bool ok = collect(source, total, &block, error) &&
+    const int64_t most = total < INT64_MAX ? total + 1 : total; /* one that should not be there */
+    const bool ok = ts_source_collect(source, most, 0, &block.bytes, &block.size, error) &&
                     (block.size == total || fail_size(source, &array, block.size, error)) &&
                     read_array(&memory, &array, builder, error);
     free(block.bytes);

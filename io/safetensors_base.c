@@ -61,8 +61,3 @@ bool ts_safetensors_fail(ts_io_error *error, const char *path, const char *name,
     ts_safetensors_quote(name, quoted);
     return ts_io_fail(error, path, "tensor %s: %s", quoted, reason);
 }
-
-bool ts_safetensors_native(void) {
-    const uint16_t probe = 1;
-    return *(const unsigned char *)&probe == 1;
-}

@@ -20,7 +20,4 @@ void ts_safetensors_quote(const char *name, char quoted[TS_SAFETENSORS_QUOTE_SIZ
 bool ts_safetensors_fail(ts_io_error *error, const char *path, const char *name, const char *format, ...)
     TS_IO_PRINTF(4, 5);
 
-/* Does this machine store numbers as the file does? */
-bool ts_safetensors_native(void);
-
 #endif

@@ -12,36 +12,18 @@ typedef struct reading {
     const char *path;
     FILE *stream;
     int64_t left; /* bytes of a regular file not read yet; of anything else 0 */
+    ts_byte_source source;
     ts_io_error *error;
 } reading;
 
 /* ---- bytes --------------------------------------------------------------------------------------------------------
  */
 
-/* Up to `size` bytes, fewer at the end of the file only. */
-static bool fill(reading *r, unsigned char *bytes, int64_t size, int64_t *count) {
-    errno = 0;
-    *count = (int64_t)fread(bytes, 1, (size_t)size, r->stream);
-    r->left = r->left > *count ? r->left - *count : 0;
-    return *count == size || !ferror(r->stream) ||
-           ts_io_fail(r->error, r->path, "%s", strerror(errno != 0 ? errno : EIO));
-}
-
-/* The same into memory that is taken as the bytes come, at once only for bytes that are there. */
-static bool collect(reading *r, int64_t wanted, unsigned char **bytes, int64_t *count) {
-    enum { CHUNK = 1 << 20 };
-    int64_t capacity = 0, got = 1;
-    *count = 0;
-    while (got > 0 && *count < wanted) {
-        const int64_t step = r->left > CHUNK ? r->left : CHUNK, left = wanted - *count;
-        const int64_t size = step < left ? step : left;
-        unsigned char *grown = ts_io_grow(*bytes, &capacity, *count + size, 1);
-        if (grown == NULL) return ts_io_fail_memory(r->error, r->path);
-        *bytes = grown;
-        if (!fill(r, *bytes + *count, size, &got)) return false;
-        *count += got;
-    }
-    return true;
+static int64_t read_file(void *context, void *buffer, int64_t size, ts_io_error *error) {
+    reading *r = context;
+    const int64_t count = ts_io_read_stream(r->stream, r->path, buffer, size, error);
+    r->left = count >= 0 && r->left > count ? r->left - count : 0;
+    return count;
 }
 
 /* ---- the header ---------------------------------------------------------------------------------------------------
@@ -83,8 +65,8 @@ static bool parse_json(const reading *r, const char *text, size_t length, json_t
 static bool read_header(reading *r, json_t **header) {
     unsigned char start[8], *text = NULL;
     uint64_t length = 0;
-    int64_t count;
-    if (!fill(r, start, 8, &count)) return false;
+    int64_t count = ts_source_fill(&r->source, start, 8, r->error);
+    if (count < 0) return false;
     if (count == 0) return ts_io_fail(r->error, r->path, "the file is empty");
     if (count < 8)
         return ts_io_fail(r->error, r->path, "not a safetensors file (the file ends in the length of its header)");
@@ -94,7 +76,7 @@ static bool read_header(reading *r, json_t **header) {
                           "not a safetensors file (the header would have %" PRIu64 " bytes, more than %d)", length,
                           TS_SAFETENSORS_MOST_HEADER);
     }
-    bool ok = length > 0 ? collect(r, (int64_t)length, &text, &count)
+    bool ok = length > 0 ? ts_source_collect(&r->source, (int64_t)length, r->left, &text, &count, r->error)
                          : ts_io_fail(r->error, r->path, "not a safetensors file (the header is empty)");
     if (ok && count < (int64_t)length) {
         ok = ts_io_fail(r->error, r->path,
@@ -291,7 +273,7 @@ static void reverse_elements(unsigned char *bytes, int64_t count, int size) {
 static bool read_data(reading *r, ts_safetensors *file, int64_t total) {
     unsigned char *bytes = NULL;
     int64_t there, at = 0;
-    const bool ok = collect(r, total + 1, &bytes, &there);
+    const bool ok = ts_source_collect(&r->source, total + 1, r->left, &bytes, &there, r->error);
     file->data = bytes;
     if (!ok) return false;
     if (there > total)
@@ -305,7 +287,7 @@ static bool read_data(reading *r, ts_safetensors *file, int64_t total) {
                                        "the file ends in its data (%" PRId64 " bytes of %" PRId64 ")", there - at,
                                        count * size);
         }
-        if (!ts_safetensors_native()) reverse_elements(bytes + at, count, size);
+        if (!ts_io_little_endian()) reverse_elements(bytes + at, count, size);
         tensor->data = bytes + at;
         at = end;
     }
@@ -313,7 +295,7 @@ static bool read_data(reading *r, ts_safetensors *file, int64_t total) {
 }
 
 bool ts_safetensors_read(const char *path, ts_safetensors *file, ts_io_error *error) {
-    reading r = {path, fopen(path, "rb"), 0, error};
+    reading r = {path, fopen(path, "rb"), 0, {path, -1, read_file, &r}, error};
     struct stat status;
     int64_t total = 0;
     *file = (ts_safetensors){0};

@@ -14,6 +14,8 @@
 #include "npz.h"
 #include "table_notes.h"
 
+static const ts_table_options defaults = {.header = TS_HEADER_AUTO};
+
 typedef struct open_file {
     FILE *stream;
     const char *name;
@@ -21,13 +23,7 @@ typedef struct open_file {
 
 static int64_t read_file(void *context, void *buffer, int64_t size, ts_io_error *error) {
     const open_file *file = context;
-    errno = 0;
-    const int64_t count = (int64_t)fread(buffer, 1, (size_t)size, file->stream);
-    if (count == 0 && ferror(file->stream)) {
-        ts_io_fail(error, file->name, "%s", strerror(errno != 0 ? errno : EIO));
-        return -1;
-    }
-    return count;
+    return ts_io_read_stream(file->stream, file->name, buffer, size, error);
 }
 
 /* A source whose first bytes were looked at. */
@@ -158,14 +154,12 @@ static bool read_table(const char *path, ts_table_builder *builder, ts_io_error 
 }
 
 bool ts_table_read(const char *path, const ts_table_options *options, ts_table *table, ts_io_error *error) {
-    static const ts_table_options defaults = {TS_HEADER_AUTO, NULL, NULL};
     ts_table_builder builder = {
         .source_name = path, .options = options == NULL ? &defaults : options, .table = table, .label = -1};
     return read_table(path, &builder, error);
 }
 
 bool ts_table_read_features(const char *path, char *const *names, int64_t count, ts_table *table, ts_io_error *error) {
-    static const ts_table_options defaults = {TS_HEADER_AUTO, NULL, NULL};
     ts_table_builder builder = {.source_name = path,
                                 .options = &defaults,
                                 .table = table,
