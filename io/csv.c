@@ -16,21 +16,21 @@ typedef struct csv_reader {
     ts_io_error *error;
     unsigned char *buffer; /* [BUFFER_SIZE] */
     int64_t position, end;
-    bool at_end;     /* the source has no more */
-    bool sampling;   /* looking at the first buffer only */
-    bool cut;        /* and that ended inside a record */
-    bool failed;     /* the error is written */
-    bool in_data;    /* # starts no comment any more */
-    bool row_names;  /* behind the first record a name of the row comes first, which the header leaves without a name */
-    bool guesses;    /* whether the first record is names; and it took it for numbers */
-    bool quoted;     /* the record's first cell is */
+    bool at_end;     /* the source has no more bytes */
+    bool sampling;   /* only the first buffer is looked at, to guess the separator */
+    bool cut;        /* while sampling: the buffer ended inside a record */
+    bool failed;     /* the error has been written */
+    bool in_data;    /* # no longer starts a comment */
+    bool row_names;  /* records after the first begin with a row name, a column that the header does not name */
+    bool guesses;    /* the first record was guessed to be data, not names */
+    bool quoted;     /* the record's first cell is in quotes */
     char separator;  /* ' ' means runs of blanks and tabs */
-    bool stops[256]; /* bytes that end a run of an unquoted cell */
-    char mark;       /* the decimal mark met so far with semicolons, or 0 */
-    int64_t row;     /* of the current record, from 1 */
-    char *text;      /* the current record's cells, each terminated */
+    bool stops[256]; /* bytes that end an unquoted cell */
+    char mark;       /* with semicolons: the decimal mark seen so far, or 0 */
+    int64_t row;     /* number of the current record, from 1 */
+    char *text;      /* the current record's cells, each ended by a NUL */
     int64_t text_size, text_capacity;
-    int64_t *cells; /* [n_cells] offsets in text */
+    int64_t *cells; /* [n_cells] their offsets in `text` */
     int64_t n_cells, cell_capacity;
 } csv_reader;
 
@@ -91,7 +91,7 @@ static bool fail_record(csv_reader *r, const char *what) {
     return ts_io_fail(r->error, r->source->name, "row %" PRId64 ", column %" PRId64 ": %s", r->row, r->n_cells, what);
 }
 
-/* Appends the bytes from the current position on up to the first that `stops` (or, when NULL, a quote or NUL). */
+/* Appends the bytes up to the first one in `stops`, or, if that is NULL, up to a quote or NUL. */
 static bool append_run(csv_reader *r, const bool *stops) {
     do {
         int64_t p = r->position;
@@ -142,7 +142,7 @@ static bool read_cell(csv_reader *r) {
     return append(r, "", 1);
 }
 
-/* A line that begins with # is one, before the first row of numbers; but #N/A is a mark of a missing value. */
+/* Before the first row of numbers a line that begins with # is a comment, unless its first cell is a mark like #N/A. */
 static bool is_comment(csv_reader *r) {
     enum { LONGEST_MARK = 12 };
     char cell[LONGEST_MARK + 1] = "";
@@ -156,7 +156,7 @@ static bool is_comment(csv_reader *r) {
     return !ts_cell_is_mark(cell);
 }
 
-/* Reads the next record; false at the end or on failure. An empty line and a comment are records of no cells. */
+/* Reads the next record; false at the end or on failure. Empty lines and comments are records without cells. */
 static bool read_record(csv_reader *r) {
     r->text_size = r->n_cells = 0;
     const int first = peek(r);
@@ -202,17 +202,17 @@ static ts_cell_kind kind_of(const csv_reader *r, int64_t column) {
 
 /* How well a separator explains the first records. */
 typedef struct separator_fit {
-    int64_t columns;        /* of the first record */
-    int64_t records, alike; /* alike: with as many columns as the first */
-    int64_t longer;         /* with one cell more, which comes first and names the row */
+    int64_t columns;        /* in the first record */
+    int64_t records, alike; /* alike: those with as many columns as the first */
+    int64_t longer;         /* records that begin with one more cell, a row name */
     int64_t cells, numbers;
     bool numbers_first; /* the first record is numbers only */
     bool row_names;     /* all but the first are longer */
 } separator_fit;
 
-/* Does the current record, the i-th behind the first, begin with a cell too much that looks like a name of the row? It
- * is in quotes, or no number, or counts the rows; and the last cell is not empty, as it is where lines end in a
- * separator. */
+/* Does the current record, the i-th after the first, begin with an extra cell that looks like a row name? That cell is
+ * in quotes, is no number, or counts the rows. The last cell must not be empty: then lines merely end in a separator.
+ */
 static bool has_row_name(csv_reader *r, int64_t columns, int64_t i) {
     double value;
     char mark;
@@ -264,7 +264,7 @@ static void choose_separator(csv_reader *r, bool prefer_tab) {
     for (int i = 0; i < 4; i++) {
         const separator_fit fit = fit_separator(r, candidates[i]);
         if (fit.columns + fit.row_names < 2) continue;
-        /* A name or a text of several words is no sign of columns unless every record has as many. */
+        /* Blanks inside names or text do not separate columns, unless every record has equally many. */
         if (candidates[i] == ' ' && fit.alike < fit.records && !fit.numbers_first) continue;
         if (best_fit.columns == 0 || fits_better(&fit, &best_fit)) {
             best = candidates[i];
@@ -276,7 +276,7 @@ static void choose_separator(csv_reader *r, bool prefer_tab) {
     r->row_names = best_fit.row_names;
 }
 
-/* The separator that a first line "sep=;" names, as spreadsheets write it, and passes the line; 0: there is none. */
+/* The separator named by a first line such as "sep=;", which spreadsheets write; skips that line. 0: there is none. */
 static char given_separator(csv_reader *r) {
     const char *line = (const char *)r->buffer + r->position;
     const char separator = r->end - r->position > 5 ? line[4] : '\0';
@@ -288,14 +288,14 @@ static char given_separator(csv_reader *r) {
     return separator;
 }
 
-/* UTF-16, by its byte order mark, or by two characters of ASCII. */
+/* UTF-16 is recognised by a byte order mark, or by two ASCII characters. */
 static bool is_utf16(const unsigned char *b, int64_t size) {
     if (size < 2) return false;
     if ((b[0] == 0xff && b[1] == 0xfe) || (b[0] == 0xfe && b[1] == 0xff)) return true;
     return size >= 4 && (b[0] == 0) == (b[2] == 0) && (b[1] == 0) == (b[3] == 0) && (b[0] == 0) != (b[1] == 0);
 }
 
-/* Fills the first buffer and takes a byte order mark away. */
+/* Fills the first buffer and skips a UTF-8 byte order mark. */
 static bool start_reading(csv_reader *r) {
     if (!refill(r)) return !r->failed && ts_io_fail(r->error, r->source->name, "the file is empty");
     const unsigned char *b = r->buffer;
@@ -327,7 +327,7 @@ static bool fail_number(csv_reader *r, const ts_table_builder *b, int64_t column
         may_be_names ? "; if this row holds names, say --header yes" : "");
 }
 
-/* With semicolons 1.234 and 5,6 in one file mean that the first is 1234. */
+/* With semicolons, 1.234 and 5,6 in one file mean that the first is 1234: refused. */
 static bool check_mark(csv_reader *r, int64_t column, char mark) {
     if (mark == '\0' || r->separator != ';' || mark == r->mark) return true;
     if (r->mark == '\0') {
@@ -363,8 +363,8 @@ static bool store_row(csv_reader *r, ts_table_builder *b, int64_t rows) {
     return ts_builder_add_label(b, class_text, r->error);
 }
 
-/* Are these cells of the record, all if `columns` is NULL, names? At least one is, and numbers among the others are
- * whole, as years are; what is empty or a mark of a missing value says nothing. *mixed: are there numbers? */
+/* Are these cells of the record (all, if `columns` is NULL) names? At least one must look like a name, and any numbers
+ * must be whole, as years are; empty cells and marks of missing values do not count. *mixed: are there numbers? */
 static bool holds_names(csv_reader *r, const int64_t *columns, int64_t count, bool *mixed) {
     bool any = false;
     *mixed = false;
@@ -385,7 +385,7 @@ static void free_names(char **names, int64_t count) {
     free(names);
 }
 
-/* The record's cells as UTF-8, behind an empty one where rows have names; NULL: out of memory. */
+/* The record's cells as UTF-8, after an empty name for a column of row names; NULL: out of memory. */
 static char **copy_names(const csv_reader *r) {
     const int64_t count = r->n_cells + r->row_names;
     char **names = calloc((size_t)count, sizeof *names);
@@ -413,7 +413,7 @@ static void note_names(const csv_reader *r, bool mixed, ts_table *table) {
     }
 }
 
-/* Chooses the columns by the first row, the current record, and tells whether it is a header. */
+/* Chooses the columns by the first row, which is the current record, and decides whether it is a header. */
 static bool read_header(csv_reader *r, ts_table_builder *b, bool *is_header) {
     const ts_header_mode mode = b->options->header;
     bool mixed = false;

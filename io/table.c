@@ -26,7 +26,7 @@ static int64_t read_file(void *context, void *buffer, int64_t size, ts_io_error 
     return ts_io_read_stream(file->stream, file->name, buffer, size, error);
 }
 
-/* A source whose first bytes were looked at. */
+/* A source whose first bytes have been read to tell its format; they are read again from `head`. */
 typedef struct looked_at {
     const ts_byte_source *source;
     unsigned char head[TS_FILE_HEAD];
@@ -43,7 +43,7 @@ static int64_t read_on(void *context, void *buffer, int64_t size, ts_io_error *e
     return count;
 }
 
-/* Is the file's name NAME.ending or, packed, NAME.ending.gz? */
+/* Does the name end in `ending`, or in `ending`.gz? */
 static bool is_named(const char *path, const char *ending) {
     char packed[16];
     snprintf(packed, sizeof packed, "%s.gz", ending);
@@ -69,7 +69,7 @@ static bool read_archive(const char *path, const ts_byte_source *source, bool pa
                              : ts_io_fail(error, source->name, "an .npz archive cannot be read from a pipe");
 }
 
-/* The first bytes tell what it is; where they tell nothing, the name's ending. */
+/* The first bytes tell the format; if they do not, the name's ending does. */
 static bool read_source(const char *path, const ts_byte_source *source, bool packed, ts_table_builder *builder,
                         ts_io_error *error) {
     looked_at start = {.source = source};

@@ -50,7 +50,7 @@ static bool as_range(item part, int64_t *first, int64_t *last) {
     return *first >= 0 && *last >= 0;
 }
 
-/* The part of a list that begins at *text, which then goes on behind its comma; NULL there after the last one. */
+/* The part of a list that begins at *text; *text moves behind its comma, or becomes NULL after the last part. */
 static item next_part(const char **text) {
     const size_t length = strcspn(*text, ",");
     const item part = trimmed((item){*text, length});
@@ -67,7 +67,7 @@ static bool part_ok(const char *path, const char *option, item part, ts_io_error
     return ts_io_fail(error, path, "%s: the range %" PRId64 "-%" PRId64 " runs backwards", option, first, last);
 }
 
-/* Do parts before this one hold one of its numbers? */
+/* Refuses a number that an earlier part of the list holds. */
 static bool part_is_new(const char *path, const char *list, item part, ts_io_error *error) {
     int64_t first, last, other_first, other_last;
     if (!as_range(part, &first, &last)) return true;
@@ -103,7 +103,7 @@ static bool check_number(const chooser *c, const char *option, int64_t number) {
                       option, number, builder->n_columns);
 }
 
-/* The column, from 0, that a number or a name means. A part of digits only is a number, never a name. */
+/* The column, from 0, that a number or a name stands for. Digits only are a number, never a name. */
 static bool find_column(const chooser *c, const char *option, item part, int64_t *column) {
     const char *source_name = c->builder->source_name;
     char quoted[TS_QUOTE_SIZE];
@@ -180,14 +180,14 @@ static int64_t count_name(char *const *names, int64_t count, const char *name) {
     return found;
 }
 
-/* Are the file's names those wanted, one by one? Then they need not be unique. */
+/* Are the file's names the wanted ones, in order? Then they need not be unique. */
 static bool same_names(const ts_table_builder *b, char *const *names) {
     bool same = b->n_columns == b->n_wanted;
     for (int64_t j = 0; same && j < b->n_columns; j++) same = strcmp(names[j], b->wanted[j]) == 0;
     return same;
 }
 
-/* The wanted name that is not there, or not once on both sides; NULL: all is well. */
+/* The first wanted name that does not occur exactly once on both sides; NULL: there is none. */
 static const char *wrong_name(const ts_table_builder *b, char *const *names) {
     if (same_names(b, names)) return NULL;
     for (int64_t k = 0; k < b->n_wanted; k++)
@@ -288,7 +288,7 @@ static uint64_t hash_text(const char *text) {
     return hash ^ hash >> 32;
 }
 
-/* Where the class is in the hash table, or where it belongs. */
+/* The slot of a class in the hash table, or the empty slot where it belongs. */
 static int64_t *find_slot(const ts_table_builder *builder, const char *text) {
     const uint64_t mask = (uint64_t)builder->n_slots - 1;
     for (uint64_t i = hash_text(text) & mask;; i = (i + 1) & mask) {
@@ -343,7 +343,7 @@ void ts_note(ts_table *table, const char *format, ...) {
     ts_utf8_show(note);
 }
 
-/* realloc to a smaller size; where that fails the old memory serves as well. */
+/* realloc to a smaller size; if that fails the old memory is kept. */
 static void *shrunk(void *memory, int64_t count, size_t element_size) {
     void *smaller = memory == NULL ? NULL : realloc(memory, (size_t)count * element_size);
     return smaller == NULL ? memory : smaller;
