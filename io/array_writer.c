@@ -1,3 +1,4 @@
+/* array_writer.c: writes .npy headers and data, and text tables. */
 #include "array_writer.h"
 
 #include <inttypes.h>
@@ -58,7 +59,7 @@ static void write_npy_header(const ts_array_view *array, FILE *stream) {
     }
     const int length = snprintf(text, sizeof text, "{'descr': '%s', 'fortran_order': False, 'shape': (%s), }",
                                 descriptions[array->type], shape);
-    /* Blanks up to a closing newline that ends on the alignment. */
+    /* The header is padded with blanks so that its closing newline ends on the alignment. */
     const int padded = (PREFIX + length + 1 + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT - PREFIX;
     const unsigned char prefix[PREFIX] = {
         0x93, 'N', 'U', 'M', 'P', 'Y', 1, 0, (unsigned char)(padded % 256), (unsigned char)(padded / 256)};
@@ -71,7 +72,8 @@ static void write_npy(const ts_array_view *array, FILE *stream) {
     ts_io_write_little_endian(array->data, element_size(array->type), (size_t)element_count(array), stream);
 }
 
-/* Quoted where the name would else read as something different: more columns, a comment, a byte order mark, nothing. */
+/* Quotes a name that would otherwise be read differently: as several columns, a comment, a byte order mark, or nothing.
+ */
 static void write_name(const char *name, char separator, FILE *stream) {
     const char special[] = {separator, ',', ';', '\t', '"', '\r', '\n', '\0'};
     const size_t length = strlen(name);

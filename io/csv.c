@@ -1,3 +1,4 @@
+/* csv.c: reads text tables: records and cells, the guess of the separator, the header, the rows. */
 #include "csv.h"
 
 #include <inttypes.h>

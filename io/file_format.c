@@ -1,3 +1,4 @@
+/* file_format.c: the known formats and their first bytes. */
 #include "file_format.h"
 
 #include <stdbool.h>

@@ -1,3 +1,4 @@
+/* io_base.c: sources of bytes, errors, growing arrays, quoting, numbers, the locale. */
 #include "io_base.h"
 
 #include <errno.h>
@@ -65,7 +66,7 @@ bool ts_io_fail(ts_io_error *error, const char *name, const char *format, ...) {
     enum { LONGEST_NAME = 250 };
     const size_t length = strlen(name);
     const char *shown = length <= LONGEST_NAME ? name : name + (length - LONGEST_NAME);
-    while (shown > name && ((unsigned char)*shown & 0xC0) == 0x80) shown++; /* the rest of a character */
+    while (shown > name && ((unsigned char)*shown & 0xC0) == 0x80) shown++; /* the rest of a cut character */
     int used = snprintf(error->text, sizeof error->text, "%s%s: ", shown > name ? "..." : "", shown);
     if (used < 0) used = 0;
     va_list arguments;

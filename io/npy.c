@@ -1,3 +1,4 @@
+/* npy.c: parses the header of a .npy file and converts its data. */
 #include "npy.h"
 
 #include <float.h>

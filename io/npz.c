@@ -1,3 +1,4 @@
+/* npz.c: finds an array in an archive with libzip, or refuses if built without it. */
 #include "npz.h"
 
 #ifdef TS_HAVE_LIBZIP

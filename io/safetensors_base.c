@@ -1,3 +1,4 @@
+/* safetensors_base.c: dtypes, sizes and messages of safetensors. */
 #include "safetensors_base.h"
 
 #include <stdarg.h>

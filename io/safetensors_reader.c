@@ -1,3 +1,4 @@
+/* safetensors_reader.c: reads the header of a safetensors file, checks its layout, and reads the data. */
 #include <errno.h>
 #include <inttypes.h>
 #include <jansson.h>
@@ -11,13 +12,12 @@
 typedef struct reading {
     const char *path;
     FILE *stream;
-    int64_t left; /* bytes of a regular file not read yet; of anything else 0 */
+    int64_t left; /* bytes of a regular file not read yet; 0 for anything else */
     ts_byte_source source;
     ts_io_error *error;
 } reading;
 
-/* ---- bytes --------------------------------------------------------------------------------------------------------
- */
+/* ---- bytes ------------------------------------------------------------------------------------------------------- */
 
 static int64_t read_file(void *context, void *buffer, int64_t size, ts_io_error *error) {
     reading *r = context;
@@ -26,10 +26,9 @@ static int64_t read_file(void *context, void *buffer, int64_t size, ts_io_error 
     return count;
 }
 
-/* ---- the header ---------------------------------------------------------------------------------------------------
- */
+/* ---- the header -------------------------------------------------------------------------------------------------- */
 
-/* The name of a duplicate: jansson stops behind its closing quote, and leaves it out of the message if it is long. */
+/* Names a duplicate key, which jansson leaves out of its message if it is long: it stops behind the closing quote. */
 static bool fail_duplicate(const reading *r, const char *text, size_t end) {
     char name[TS_SAFETENSORS_QUOTE_SIZE], quoted[TS_SAFETENSORS_QUOTE_SIZE];
     size_t start = end - 1;
@@ -50,7 +49,7 @@ static bool parse_json(const reading *r, const char *text, size_t length, json_t
     *header = json_loadb(text, length, JSON_REJECT_DUPLICATES, &error);
     if (*header == NULL) {
         const enum json_error_code code = json_error_code(&error);
-        if (code == json_error_out_of_memory || error.text[0] == '\0') { /* it does not always say which */
+        if (code == json_error_out_of_memory || error.text[0] == '\0') { /* jansson does not always set the code */
             return ts_io_fail_memory(r->error, r->path);
         }
         if (code == json_error_duplicate_key && error.position >= 2 && (size_t)error.position <= length) {
@@ -104,8 +103,7 @@ static bool read_metadata(const reading *r, json_t *notes, ts_safetensors *file)
     return true;
 }
 
-/* ---- the tensors --------------------------------------------------------------------------------------------------
- */
+/* ---- the tensors ------------------------------------------------------------------------------------------------- */
 
 typedef struct placed {
     ts_safetensor tensor;
@@ -154,7 +152,7 @@ static bool read_offsets(const reading *r, const json_t *offsets, placed *p) {
     return true;
 }
 
-/* The three keys and no other: one that is not known might say that the numbers mean something else. */
+/* An entry has exactly its three keys: an unknown one might change the meaning of the numbers. */
 static bool check_keys(const reading *r, const char *name, json_t *entry) {
     static const char *const keys[] = {"dtype", "shape", "data_offsets"};
     const char *key;
@@ -196,7 +194,7 @@ static int by_place(const void *left, const void *right) {
     return strcmp(a->tensor.name, b->tensor.name);
 }
 
-/* A hole says that something is amiss: where another's data lie beyond the end of the file, those are. */
+/* Reports a hole in the data, or rather its cause, if a tensor's data lie beyond the end of the file. */
 static bool fail_hole(const reading *r, const placed *before, const placed *last, int64_t from) {
     if (r->left > 0 && last->end > r->left) {
         return ts_safetensors_fail(r->error, r->path, last->tensor.name,
@@ -208,8 +206,8 @@ static bool fail_hole(const reading *r, const placed *before, const placed *last
                                "a hole in the data, from %" PRId64 " to %" PRId64 ", before it", from, before->begin);
 }
 
-/* Every byte of the data belongs to one tensor: sorted, each begins where the one before it ends. Overlaps are looked
- * for first: one leaves a hole elsewhere. */
+/* Every byte of the data must belong to one tensor: in order of place, each begins where the previous one ends.
+ * Overlaps are checked first, since an overlap causes a hole elsewhere. */
 static bool check_tiling(const reading *r, placed *places, int count, int64_t *total) {
     *total = 0;
     if (count > 0) qsort(places, (size_t)count, sizeof *places, by_place);
@@ -256,8 +254,7 @@ static bool read_layout(const reading *r, ts_safetensors *file, int64_t *total) 
     return ok;
 }
 
-/* ---- the data -----------------------------------------------------------------------------------------------------
- */
+/* ---- the data ---------------------------------------------------------------------------------------------------- */
 
 static void reverse_elements(unsigned char *bytes, int64_t count, int size) {
     for (int64_t i = 0; i < count; i++, bytes += size) {
@@ -269,7 +266,7 @@ static void reverse_elements(unsigned char *bytes, int64_t count, int size) {
     }
 }
 
-/* Reads the data and one byte that should not be there, and points the tensors into them. */
+/* Reads the data, and one byte more to notice excess data, and points the tensors into them. */
 static bool read_data(reading *r, ts_safetensors *file, int64_t total) {
     unsigned char *bytes = NULL;
     int64_t there, at = 0;

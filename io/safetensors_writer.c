@@ -1,3 +1,4 @@
+/* safetensors_writer.c: writes safetensors files. */
 #include <inttypes.h>
 #include <jansson.h>
 #include <stdio.h>
@@ -39,7 +40,7 @@ static json_t *describe(const ts_safetensor *tensor, int64_t begin, int64_t end)
     return entry;
 }
 
-/* `used`: bytes of data so far. */
+/* Adds an entry for a tensor; *used is the number of bytes of data so far. */
 static bool add_tensor(const char *path, json_t *header, const ts_safetensor *tensor, int64_t *used,
                        ts_io_error *error) {
     const char *name = tensor->name;
@@ -57,7 +58,7 @@ static bool add_tensor(const char *path, json_t *header, const ts_safetensor *te
     return true;
 }
 
-/* The header's text without its padding, to free; NULL after writing the error. */
+/* The header's text without padding, allocated; NULL after writing the error. */
 static char *make_header(const char *path, const ts_safetensor *tensors, int count, const ts_safetensors_note *metadata,
                          int n_metadata, ts_io_error *error) {
     json_t *header = json_object();

@@ -1,3 +1,4 @@
+/* table.c: opens a file, tells its format, and calls the reader of that format. */
 #include "table.h"
 
 #include <errno.h>

@@ -1,3 +1,4 @@
+/* table_builder.c: the choice of columns, the table's memory, and the classes of labels. */
 #include "table_builder.h"
 
 #include <inttypes.h>

@@ -1,3 +1,4 @@
+/* table_notes.c: warns of columns that number the rows and of a first row that may be names. */
 #include "table_notes.h"
 
 #include <inttypes.h>
