@@ -1,7 +1,7 @@
+/* array_writer.c: writes .npy headers and data, and text tables. */
 #include "array_writer.h"
 
 #include <inttypes.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "io_base.h"
@@ -59,7 +59,7 @@ static void write_npy_header(const ts_array_view *array, FILE *stream) {
     }
     const int length = snprintf(text, sizeof text, "{'descr': '%s', 'fortran_order': False, 'shape': (%s), }",
                                 descriptions[array->type], shape);
-    /* Blanks up to a closing newline that ends on the alignment. */
+    /* The header is padded with blanks so that its closing newline ends on the alignment. */
     const int padded = (PREFIX + length + 1 + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT - PREFIX;
     const unsigned char prefix[PREFIX] = {
         0x93, 'N', 'U', 'M', 'P', 'Y', 1, 0, (unsigned char)(padded % 256), (unsigned char)(padded / 256)};
@@ -69,20 +69,11 @@ static void write_npy_header(const ts_array_view *array, FILE *stream) {
 
 static void write_npy(const ts_array_view *array, FILE *stream) {
     write_npy_header(array, stream);
-    const size_t size = element_size(array->type), count = (size_t)element_count(array);
-    const uint16_t probe = 1;
-    if (count == 0) return;
-    if (*(const unsigned char *)&probe == 1) {
-        fwrite(array->data, size, count, stream);
-        return;
-    }
-    for (size_t i = 0; i < count; i++) {
-        const unsigned char *bytes = (const unsigned char *)array->data + i * size;
-        for (size_t b = size; b > 0; b--) putc(bytes[b - 1], stream);
-    }
+    ts_io_write_little_endian(array->data, element_size(array->type), (size_t)element_count(array), stream);
 }
 
-/* Quoted where the name would else read as something different: more columns, a comment, a byte order mark, nothing. */
+/* Quotes a name that would otherwise be read differently: as several columns, a comment, a byte order mark, or nothing.
+ */
 static void write_name(const char *name, char separator, FILE *stream) {
     const char special[] = {separator, ',', ';', '\t', '"', '\r', '\n', '\0'};
     const size_t length = strlen(name);

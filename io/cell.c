@@ -1,3 +1,4 @@
+/* cell.c: parses cells of text files. */
 #include "cell.h"
 
 #include <math.h>
@@ -12,7 +13,7 @@ static bool is_digit(char c) {
     return c >= '0' && c <= '9';
 }
 
-/* The end of the decimal number at p, or NULL; *mark: its decimal point or comma, or NULL. */
+/* The end of the decimal number at p, or NULL; *mark points to its decimal point or comma, or is NULL. */
 static char *scan_decimal(char *p, bool comma, char **mark) {
     int64_t digits = 0;
     *mark = NULL;
@@ -47,9 +48,17 @@ static bool is_not_finite(const char *start, const char *end, double *value) {
     return false;
 }
 
+/* The cell without surrounding blanks. */
+static const char *trim(const char *cell, size_t *length) {
+    const char *start = cell + strspn(cell, " \t");
+    *length = strlen(start);
+    while (*length > 0 && (start[*length - 1] == ' ' || start[*length - 1] == '\t')) --*length;
+    return start;
+}
+
 ts_cell_kind ts_cell_number(char *cell, bool comma, double *value, char *mark) {
-    char *start = cell + strspn(cell, " \t"), *end = start + strlen(start), *at;
-    while (end > start && (end[-1] == ' ' || end[-1] == '\t')) end--;
+    size_t length;
+    char *start = cell + (trim(cell, &length) - cell), *end = start + length, *at;
     *mark = '\0';
     if (start == end) return TS_CELL_EMPTY;
     if (scan_decimal(start, comma, &at) != end) {
@@ -69,14 +78,6 @@ bool ts_cell_is_whole(const char *cell) {
     return digits > 0 && cell[digits] == '\0';
 }
 
-/* The cell without blanks around it. */
-static const char *trim(const char *cell, size_t *length) {
-    const char *start = cell + strspn(cell, " \t");
-    *length = strlen(start);
-    while (*length > 0 && (start[*length - 1] == ' ' || start[*length - 1] == '\t')) --*length;
-    return start;
-}
-
 bool ts_cell_is_mark(const char *cell) {
     static const char *const marks[] = {
         "NA",      "na",      "N/A",     "n/a",     "N.A.",  "n.a.",   "<NA>",  "#N/A",   "#NA",
@@ -94,14 +95,14 @@ static bool within(uint32_t code, uint32_t first, uint32_t last) {
     return code >= first && code <= last;
 }
 
-/* A digit of ASCII, of Arabic and Persian, or of full width. */
+/* ASCII, Arabic, Persian and fullwidth digits. */
 static bool is_digit_code(uint32_t code) {
     return within(code, '0', '9') || within(code, 0x660, 0x669) || within(code, 0x6F0, 0x6F9) ||
            within(code, 0xFF10, 0xFF19);
 }
 
-/* Beyond ASCII everything is a letter that is no sign: of Latin-1, of the blocks of punctuation and symbols, of full
- * width. */
+/* Beyond ASCII everything counts as a letter except digits and the signs of Latin-1, the blocks of punctuation and
+ * symbols, and fullwidth signs. */
 static bool is_letter_code(uint32_t code) {
     if (code < 0x80) return within(code, 'A', 'Z') || within(code, 'a', 'z');
     if (code < 0xC0) return code == 0xAA || code == 0xB5 || code == 0xBA;
@@ -109,7 +110,7 @@ static bool is_letter_code(uint32_t code) {
            !within(code, 0x3000, 0x303F) && !within(code, 0xFE00, 0xFE0F) && !within(code, 0xFF00, 0xFF20);
 }
 
-/* The first letter or digit of the cell; 0: it has neither. Bytes that are no UTF-8 are taken for Latin-1. */
+/* The first letter or digit of the cell; 0: it has neither. Invalid UTF-8 is read as Latin-1. */
 static uint32_t first_letter_or_digit(const char *cell) {
     while (*cell != '\0') {
         uint32_t code;
@@ -129,7 +130,7 @@ bool ts_cell_is_name(const char *cell) {
     return first != 0 && is_letter_code(first) && !ts_cell_is_mark(cell);
 }
 
-/* What cannot be seen in a quoted cell that is no number: bytes of another encoding, a minus that is none. */
+/* Why a cell that looks like a number is not one: another encoding, or a minus sign other than '-'. */
 static void hidden_reason(const char *cell, char reason[40]) {
     reason[0] = '\0';
     if (ts_utf8_fault(cell) != NULL) snprintf(reason, 40, "; not UTF-8, read as Latin-1");

@@ -1,3 +1,4 @@
+/* csv.c: reads text tables: records and cells, the guess of the separator, the header, the rows. */
 #include "csv.h"
 
 #include <inttypes.h>
@@ -16,33 +17,40 @@ typedef struct csv_reader {
     ts_io_error *error;
     unsigned char *buffer; /* [BUFFER_SIZE] */
     int64_t position, end;
-    bool at_end;     /* the source has no more */
-    bool sampling;   /* looking at the first buffer only */
-    bool cut;        /* and that ended inside a record */
-    bool failed;     /* the error is written */
-    bool in_data;    /* # starts no comment any more */
-    bool row_names;  /* behind the first record a name of the row comes first, which the header leaves without a name */
-    bool guesses;    /* whether the first record is names; and it took it for numbers */
-    bool quoted;     /* the record's first cell is */
+    bool at_end;     /* the source has no more bytes */
+    bool sampling;   /* only the first buffer is looked at, to guess the separator */
+    bool cut;        /* while sampling: the buffer ended inside a record */
+    bool failed;     /* the error has been written */
+    bool in_data;    /* # no longer starts a comment */
+    bool row_names;  /* records after the first begin with a row name, a column that the header does not name */
+    bool guesses;    /* the first record was guessed to be data, not names */
+    bool quoted;     /* the record's first cell is in quotes */
     char separator;  /* ' ' means runs of blanks and tabs */
-    bool stops[256]; /* bytes that end a run of an unquoted cell */
-    char mark;       /* the decimal mark met so far with semicolons, or 0 */
-    int64_t row;     /* of the current record, from 1 */
-    char *text;      /* the current record's cells, each terminated */
+    bool stops[256]; /* bytes that end an unquoted cell */
+    char mark;       /* with semicolons: the decimal mark seen so far, or 0 */
+    int64_t row;     /* number of the current record, from 1 */
+    char *text;      /* the current record's cells, each ended by a NUL */
     int64_t text_size, text_capacity;
-    int64_t *cells; /* [n_cells] offsets in text */
+    int64_t *cells; /* [n_cells] their offsets in `text` */
     int64_t n_cells, cell_capacity;
 } csv_reader;
+
+/* Moves the unread bytes to the front of the buffer and fills the rest of it. */
+static void load(csv_reader *r) {
+    const int64_t unread = r->end - r->position, room = BUFFER_SIZE - unread;
+    memmove(r->buffer, r->buffer + r->position, (size_t)unread);
+    const int64_t count = ts_source_fill(r->source, r->buffer + unread, room, r->error);
+    r->position = 0;
+    r->end = count < 0 ? 0 : unread + count;
+    r->failed = count < 0;
+    r->at_end = count < room;
+}
 
 static bool refill(csv_reader *r) {
     if (r->sampling && !r->at_end) r->cut = true;
     if (r->sampling || r->at_end || r->failed) return false;
-    const int64_t count = ts_source_fill(r->source, r->buffer, BUFFER_SIZE, r->error);
-    r->position = 0;
-    r->end = count < 0 ? 0 : count;
-    r->failed = count < 0;
-    r->at_end = count < BUFFER_SIZE;
-    return count > 0;
+    load(r);
+    return r->end > 0;
 }
 
 /* The next byte, or -1 at the end or after a failure. */
@@ -64,12 +72,14 @@ static void skip_blanks(csv_reader *r) {
     for (int c = peek(r); c == ' ' || (c == '\t' && r->separator != '\t'); c = peek(r)) r->position++;
 }
 
+static bool fail_memory(csv_reader *r) {
+    r->failed = true;
+    return ts_io_fail_memory(r->error, r->source->name);
+}
+
 static bool append(csv_reader *r, const void *bytes, int64_t count) {
     char *grown = ts_io_grow(r->text, &r->text_capacity, r->text_size + count + 1, 1);
-    if (grown == NULL) {
-        r->failed = true;
-        return ts_io_fail_memory(r->error, r->source->name);
-    }
+    if (grown == NULL) return fail_memory(r);
     r->text = grown;
     memcpy(r->text + r->text_size, bytes, (size_t)count);
     r->text_size += count;
@@ -82,7 +92,7 @@ static bool fail_record(csv_reader *r, const char *what) {
     return ts_io_fail(r->error, r->source->name, "row %" PRId64 ", column %" PRId64 ": %s", r->row, r->n_cells, what);
 }
 
-/* Appends the bytes from the current position on up to the first that `stops` (or, when NULL, a quote or NUL). */
+/* Appends the bytes up to the first one in `stops`, or, if that is NULL, up to a quote or NUL. */
 static bool append_run(csv_reader *r, const bool *stops) {
     do {
         int64_t p = r->position;
@@ -113,10 +123,7 @@ static bool read_quoted(csv_reader *r) {
 
 static bool read_cell(csv_reader *r) {
     int64_t *grown = ts_io_grow(r->cells, &r->cell_capacity, r->n_cells + 1, sizeof *grown);
-    if (grown == NULL) {
-        r->failed = true;
-        return ts_io_fail_memory(r->error, r->source->name);
-    }
+    if (grown == NULL) return fail_memory(r);
     r->cells = grown;
     const int64_t start = r->text_size;
     const bool quoted = peek(r) == '"';
@@ -136,24 +143,12 @@ static bool read_cell(csv_reader *r) {
     return append(r, "", 1);
 }
 
-/* Sees to it that so many bytes can be looked at, if there are as many. */
-static void look_ahead(csv_reader *r, int64_t count) {
-    const int64_t rest = r->end - r->position;
-    if (rest >= count || r->sampling || r->at_end || r->failed) return;
-    memmove(r->buffer, r->buffer + r->position, (size_t)rest);
-    const int64_t more = ts_source_fill(r->source, r->buffer + rest, BUFFER_SIZE - rest, r->error);
-    r->position = 0;
-    r->end = more < 0 ? 0 : rest + more;
-    r->failed = more < 0;
-    r->at_end = more < BUFFER_SIZE - rest;
-}
-
-/* A line that begins with # is one, before the first row of numbers; but #N/A is a mark of a missing value. */
+/* Before the first row of numbers a line that begins with # is a comment, unless its first cell is a mark like #N/A. */
 static bool is_comment(csv_reader *r) {
     enum { LONGEST_MARK = 12 };
     char cell[LONGEST_MARK + 1] = "";
     if (peek(r) != '#' || r->in_data) return false;
-    look_ahead(r, LONGEST_MARK);
+    if (r->end - r->position < LONGEST_MARK && !r->sampling && !r->at_end && !r->failed) load(r);
     for (int i = 0; i < LONGEST_MARK && r->position + i < r->end; i++) {
         const unsigned char byte = r->buffer[r->position + i];
         if (r->stops[byte]) break;
@@ -162,7 +157,7 @@ static bool is_comment(csv_reader *r) {
     return !ts_cell_is_mark(cell);
 }
 
-/* Reads the next record; false at the end or on failure. An empty line and a comment are records of no cells. */
+/* Reads the next record; false at the end or on failure. Empty lines and comments are records without cells. */
 static bool read_record(csv_reader *r) {
     r->text_size = r->n_cells = 0;
     const int first = peek(r);
@@ -200,19 +195,25 @@ static void set_separator(csv_reader *r, char separator) {
     if (separator == ' ') r->stops['\t'] = true;
 }
 
+static ts_cell_kind kind_of(const csv_reader *r, int64_t column) {
+    double value;
+    char mark;
+    return ts_cell_number(r->text + r->cells[column], r->separator == ';', &value, &mark);
+}
+
 /* How well a separator explains the first records. */
 typedef struct separator_fit {
-    int64_t columns;        /* of the first record */
-    int64_t records, alike; /* alike: with as many columns as the first */
-    int64_t longer;         /* with one cell more, which comes first and names the row */
+    int64_t columns;        /* in the first record */
+    int64_t records, alike; /* alike: those with as many columns as the first */
+    int64_t longer;         /* records that begin with one more cell, a row name */
     int64_t cells, numbers;
     bool numbers_first; /* the first record is numbers only */
     bool row_names;     /* all but the first are longer */
 } separator_fit;
 
-/* Does the current record, the i-th behind the first, begin with a cell too much that looks like a name of the row? It
- * is in quotes, or no number, or counts the rows; and the last cell is not empty, as it is where lines end in a
- * separator. */
+/* Does the current record, the i-th after the first, begin with an extra cell that looks like a row name? That cell is
+ * in quotes, is no number, or counts the rows. The last cell must not be empty: then lines merely end in a separator.
+ */
 static bool has_row_name(csv_reader *r, int64_t columns, int64_t i) {
     double value;
     char mark;
@@ -237,9 +238,7 @@ static separator_fit fit_separator(csv_reader *r, char separator) {
         fit.longer += fit.records > 1 && has_row_name(r, fit.columns, fit.records - 1);
         fit.cells += r->n_cells;
         for (int64_t j = 0; j < r->n_cells; j++) {
-            double value;
-            char mark;
-            const ts_cell_kind kind = ts_cell_number(r->text + r->cells[j], separator == ';', &value, &mark);
+            const ts_cell_kind kind = kind_of(r, j);
             fit.numbers += kind == TS_CELL_FINITE || kind == TS_CELL_NOT_FINITE;
         }
         if (fit.records == 1) fit.numbers_first = fit.numbers == fit.cells;
@@ -266,7 +265,7 @@ static void choose_separator(csv_reader *r, bool prefer_tab) {
     for (int i = 0; i < 4; i++) {
         const separator_fit fit = fit_separator(r, candidates[i]);
         if (fit.columns + fit.row_names < 2) continue;
-        /* A name or a text of several words is no sign of columns unless every record has as many. */
+        /* Blanks inside names or text do not separate columns, unless every record has equally many. */
         if (candidates[i] == ' ' && fit.alike < fit.records && !fit.numbers_first) continue;
         if (best_fit.columns == 0 || fits_better(&fit, &best_fit)) {
             best = candidates[i];
@@ -278,7 +277,7 @@ static void choose_separator(csv_reader *r, bool prefer_tab) {
     r->row_names = best_fit.row_names;
 }
 
-/* The separator that a first line "sep=;" names, as spreadsheets write it, and passes the line; 0: there is none. */
+/* The separator named by a first line such as "sep=;", which spreadsheets write; skips that line. 0: there is none. */
 static char given_separator(csv_reader *r) {
     const char *line = (const char *)r->buffer + r->position;
     const char separator = r->end - r->position > 5 ? line[4] : '\0';
@@ -290,14 +289,14 @@ static char given_separator(csv_reader *r) {
     return separator;
 }
 
-/* UTF-16, by its byte order mark, or by two characters of ASCII. */
+/* UTF-16 is recognised by a byte order mark, or by two ASCII characters. */
 static bool is_utf16(const unsigned char *b, int64_t size) {
     if (size < 2) return false;
     if ((b[0] == 0xff && b[1] == 0xfe) || (b[0] == 0xfe && b[1] == 0xff)) return true;
     return size >= 4 && (b[0] == 0) == (b[2] == 0) && (b[1] == 0) == (b[3] == 0) && (b[0] == 0) != (b[1] == 0);
 }
 
-/* Fills the first buffer and takes a byte order mark away. */
+/* Fills the first buffer and skips a UTF-8 byte order mark. */
 static bool start_reading(csv_reader *r) {
     if (!refill(r)) return !r->failed && ts_io_fail(r->error, r->source->name, "the file is empty");
     const unsigned char *b = r->buffer;
@@ -315,10 +314,9 @@ static bool next_row(csv_reader *r) {
 }
 
 static bool fail_number(csv_reader *r, const ts_table_builder *b, int64_t column, int64_t rows) {
-    char reason[TS_REASON_SIZE], *cell = r->text + r->cells[column], mark;
-    double value;
-    const ts_cell_kind kind = ts_cell_number(cell, r->separator == ';', &value, &mark);
-    ts_cell_reason(cell, r->separator == ';', reason);
+    char reason[TS_REASON_SIZE];
+    const ts_cell_kind kind = kind_of(r, column);
+    ts_cell_reason(r->text + r->cells[column], r->separator == ';', reason);
     const bool is_text = strncmp(reason, "not a", 5) == 0 && kind == TS_CELL_TEXT;
     const bool may_be_names = rows == 0 && r->guesses && kind != TS_CELL_NOT_FINITE;
     r->failed = true;
@@ -330,7 +328,7 @@ static bool fail_number(csv_reader *r, const ts_table_builder *b, int64_t column
         may_be_names ? "; if this row holds names, say --header yes" : "");
 }
 
-/* With semicolons 1.234 and 5,6 in one file mean that the first is 1234. */
+/* With semicolons, 1.234 and 5,6 in one file mean that the first is 1234: refused. */
 static bool check_mark(csv_reader *r, int64_t column, char mark) {
     if (mark == '\0' || r->separator != ';' || mark == r->mark) return true;
     if (r->mark == '\0') {
@@ -366,15 +364,15 @@ static bool store_row(csv_reader *r, ts_table_builder *b, int64_t rows) {
     return ts_builder_add_label(b, class_text, r->error);
 }
 
-/* Are these cells of the record, all if `columns` is NULL, names? At least one is, and numbers among the others are
- * whole, as years are; what is empty or a mark of a missing value says nothing. *mixed: are there numbers? */
+/* Are these cells of the record (all, if `columns` is NULL) names? At least one must look like a name, and any numbers
+ * must be whole, as years are; empty cells and marks of missing values do not count. *mixed: are there numbers? */
 static bool holds_names(csv_reader *r, const int64_t *columns, int64_t count, bool *mixed) {
     bool any = false;
     *mixed = false;
     for (int64_t k = 0; k < count; k++) {
-        char *cell = r->text + r->cells[columns == NULL ? k : columns[k]], mark;
-        double value;
-        const ts_cell_kind kind = ts_cell_number(cell, r->separator == ';', &value, &mark);
+        const int64_t column = columns == NULL ? k : columns[k];
+        const char *cell = r->text + r->cells[column];
+        const ts_cell_kind kind = kind_of(r, column);
         const bool is_number = kind == TS_CELL_FINITE || kind == TS_CELL_NOT_FINITE;
         if (is_number && !ts_cell_is_whole(cell)) return false;
         *mixed = *mixed || is_number;
@@ -388,7 +386,7 @@ static void free_names(char **names, int64_t count) {
     free(names);
 }
 
-/* The record's cells as UTF-8, behind an empty one where rows have names; NULL: out of memory. */
+/* The record's cells as UTF-8, after an empty name for a column of row names; NULL: out of memory. */
 static char **copy_names(const csv_reader *r) {
     const int64_t count = r->n_cells + r->row_names;
     char **names = calloc((size_t)count, sizeof *names);
@@ -416,7 +414,7 @@ static void note_names(const csv_reader *r, bool mixed, ts_table *table) {
     }
 }
 
-/* Chooses the columns by the first row, the current record, and tells whether it is a header. */
+/* Chooses the columns by the first row, which is the current record, and decides whether it is a header. */
 static bool read_header(csv_reader *r, ts_table_builder *b, bool *is_header) {
     const ts_header_mode mode = b->options->header;
     bool mixed = false;

@@ -1,3 +1,4 @@
+/* file_format.c: the known formats and their first bytes. */
 #include "file_format.h"
 
 #include <stdbool.h>
@@ -6,7 +7,8 @@
 
 static const char save[] = "save the table as .csv or .npy", unpack[] = "decompress it first";
 
-/* A format's first bytes. Those that are letters all might begin a text, too: there a byte that is none must follow. */
+/* The first bytes of a format. Where they are all letters (text_like), a text might begin with them, too: a byte that
+ * is not text must follow. */
 typedef struct known_format {
     const char *name;
     int at, length;
@@ -64,7 +66,7 @@ static const known_format known[] = {
     {"a pickle of Python", 0, 2, "\x80\5", false, save},
 };
 
-/* What else may be a zip archive, by the name of its first member. */
+/* Other formats that are zip archives, by the name of their first member. */
 static const struct {
     const char *name, *member;
 } zipped[] = {{"an Excel workbook (.xlsx)", "[Content_Types].xml"}, {"an Excel workbook (.xlsx)", "_rels/"},

@@ -1,3 +1,4 @@
+/* gzip.c: decompresses with zlib, or refuses if built without it. */
 #include "gzip.h"
 
 #include <stdlib.h>
@@ -11,8 +12,8 @@ enum { INPUT_SIZE = 1 << 16, GZIP_ONLY = 15 + 16, MOST_AT_ONCE = 1 << 30 };
 struct ts_gzip {
     const ts_byte_source *packed;
     z_stream stream;
-    bool between; /* members */
-    bool at_end;  /* packed has no more */
+    bool between; /* at the end of a member, before a possible next one */
+    bool at_end;  /* `packed` has no more bytes */
     unsigned char input[INPUT_SIZE];
 };
 
@@ -33,7 +34,7 @@ void ts_gzip_close(ts_gzip *gzip) {
     free(gzip);
 }
 
-/* Sees to it that there is input, unless that is at its end; false after a failure. */
+/* Ensures that there is input unless it has ended; false after a failure. */
 static bool refill(ts_gzip *g, ts_io_error *error) {
     if (g->stream.avail_in > 0 || g->at_end) return true;
     const int64_t count = ts_source_fill(g->packed, g->input, INPUT_SIZE, error);
@@ -44,7 +45,7 @@ static bool refill(ts_gzip *g, ts_io_error *error) {
     return true;
 }
 
-/* Passes the zero bytes between members and behind the last; begins the next one if there is any. */
+/* Skips zero bytes between members and after the last one; begins the next member if there is one. */
 static bool next_member(ts_gzip *g, ts_io_error *error) {
     for (;;) {
         if (!refill(g, error)) return false;
@@ -65,7 +66,7 @@ int64_t ts_gzip_read(void *gzip, void *buffer, int64_t size, ts_io_error *error)
     while (g->stream.avail_out == room && room > 0) {
         if (g->between && !next_member(g, error)) return -1;
         if (!refill(g, error)) return -1;
-        if (g->between) break; /* and nothing more */
+        if (g->between) break; /* the input has ended */
         const bool more = g->stream.avail_in > 0;
         const int status = inflate(&g->stream, Z_NO_FLUSH);
         if (status == Z_STREAM_END) {

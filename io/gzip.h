@@ -1,4 +1,4 @@
-/* gzip.h: the bytes of a gzip file, as a source of their own. Internal to io/. */
+/* gzip.h: decompresses a gzip file (RFC 1952), as a source of bytes. Internal to io/. */
 #ifndef TS_GZIP_H
 #define TS_GZIP_H
 
@@ -6,9 +6,9 @@
 
 typedef struct ts_gzip ts_gzip;
 
-/* Begins to unpack what `packed` gives, which must last as long: one member or several, zero bytes behind them. What is
- * damaged or cut off fails when it is read. NULL after writing the error; without zlib (TS_HAVE_ZLIB is not defined)
- * always. */
+/* Starts to decompress `packed`, which must outlive the result: one or more members, with zero bytes after them
+ * allowed. Damaged or truncated data fail when they are read. Returns NULL after writing the error; without zlib
+ * (TS_HAVE_ZLIB is not defined) always. */
 ts_gzip *ts_gzip_open(const ts_byte_source *packed, ts_io_error *error);
 void ts_gzip_close(ts_gzip *gzip);
 

@@ -1,8 +1,10 @@
+/* io_base.c: sources of bytes, errors, growing arrays, quoting, numbers, the locale. */
 #include "io_base.h"
 
+#include <errno.h>
+#include <float.h>
 #include <math.h>
 #include <stdarg.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -20,11 +22,51 @@ int64_t ts_source_fill(const ts_byte_source *source, void *buffer, int64_t size,
     return filled;
 }
 
+bool ts_source_collect(const ts_byte_source *source, int64_t most, int64_t present, unsigned char **bytes,
+                       int64_t *count, ts_io_error *error) {
+    enum { CHUNK = 1 << 20 };
+    int64_t capacity = 0, step = present > CHUNK ? present : CHUNK, got = 1;
+    for (*count = 0; got > 0 && *count < most; *count += got, step = CHUNK) {
+        const int64_t wanted = step < most - *count ? step : most - *count;
+        unsigned char *grown = ts_io_grow(*bytes, &capacity, *count + wanted, 1);
+        if (grown == NULL) return ts_io_fail_memory(error, source->name);
+        *bytes = grown;
+        got = ts_source_fill(source, *bytes + *count, wanted, error);
+        if (got < 0) return false;
+    }
+    return true;
+}
+
+int64_t ts_io_read_stream(FILE *stream, const char *name, void *buffer, int64_t size, ts_io_error *error) {
+    errno = 0;
+    const int64_t count = (int64_t)fread(buffer, 1, (size_t)size, stream);
+    if (count > 0 || !ferror(stream)) return count;
+    ts_io_fail(error, name, "%s", strerror(errno != 0 ? errno : EIO));
+    return -1;
+}
+
+bool ts_io_little_endian(void) {
+    const uint16_t probe = 1;
+    return *(const unsigned char *)&probe == 1;
+}
+
+void ts_io_write_little_endian(const void *data, size_t size, size_t count, FILE *stream) {
+    if (count == 0) return;
+    if (ts_io_little_endian()) {
+        fwrite(data, size, count, stream);
+        return;
+    }
+    for (size_t i = 0; i < count; i++) {
+        const unsigned char *bytes = (const unsigned char *)data + i * size;
+        for (size_t b = size; b > 0; b--) putc(bytes[b - 1], stream);
+    }
+}
+
 bool ts_io_fail(ts_io_error *error, const char *name, const char *format, ...) {
     enum { LONGEST_NAME = 250 };
     const size_t length = strlen(name);
     const char *shown = length <= LONGEST_NAME ? name : name + (length - LONGEST_NAME);
-    while (shown > name && ((unsigned char)*shown & 0xC0) == 0x80) shown++; /* the rest of a character */
+    while (shown > name && ((unsigned char)*shown & 0xC0) == 0x80) shown++; /* the rest of a cut character */
     int used = snprintf(error->text, sizeof error->text, "%s%s: ", shown > name ? "..." : "", shown);
     if (used < 0) used = 0;
     va_list arguments;
@@ -76,18 +118,19 @@ void ts_io_quote(const char *text, char quoted[TS_QUOTE_SIZE]) {
     ts_io_quote_long(text, strlen(text), TS_QUOTE_SHOWN, quoted);
 }
 
-void ts_io_print_double(double value, char text[TS_NUMBER_SIZE]) {
-    for (int digits = 15; digits <= 17; digits++) {
+static void print_shortest(double value, bool single, char text[TS_NUMBER_SIZE]) {
+    for (int digits = single ? FLT_DIG : DBL_DIG; digits <= (single ? FLT_DECIMAL_DIG : DBL_DECIMAL_DIG); digits++) {
         snprintf(text, TS_NUMBER_SIZE, "%.*g", digits, value);
-        if (!isfinite(value) || strtod(text, NULL) == value) return;
+        if (!isfinite(value) || (single ? (double)strtof(text, NULL) : strtod(text, NULL)) == value) return;
     }
 }
 
+void ts_io_print_double(double value, char text[TS_NUMBER_SIZE]) {
+    print_shortest(value, false, text);
+}
+
 void ts_io_print_float(float value, char text[TS_NUMBER_SIZE]) {
-    for (int digits = 6; digits <= 9; digits++) {
-        snprintf(text, TS_NUMBER_SIZE, "%.*g", digits, (double)value);
-        if (!isfinite(value) || strtof(text, NULL) == value) return;
-    }
+    print_shortest((double)value, true, text);
 }
 
 bool ts_io_enter_locale(ts_io_locale *locale) {

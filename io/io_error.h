@@ -1,7 +1,7 @@
-/* io_error.h: how a reader or writer says what went wrong.
+/* io_error.h: how a reader or writer reports what went wrong.
  *
- * Every function of io/ that can fail returns true when it did its work and false when it did not; in the
- * second case it has written ONE line of UTF-8 without a newline into the error, ready to stand behind "tessera: ":
+ * Every function of io/ that can fail returns true on success. On failure it returns false and has written ONE line of
+ * UTF-8 without a newline into the error, to be printed after "tessera: ":
  *     data.csv: row 3, column 2: not finite (nan)
  * Nothing in io/ prints, exits, or depends on the locale. */
 #ifndef TS_IO_ERROR_H

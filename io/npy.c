@@ -1,3 +1,4 @@
+/* npy.c: parses the header of a .npy file and converts its data. */
 #include "npy.h"
 
 #include <float.h>
@@ -9,17 +10,19 @@
 
 #include "utf8.h"
 
+static const char supported_types[] = "f4, f8, i1-i8, u1-u8 and bool are";
+
 enum { MAGIC_SIZE = 8, LONGEST_HEADER = 1 << 16, CHUNK = 1 << 20 };
 
 typedef struct npy_array {
     char descr[32];
     char kind; /* 'f', 'i', 'u' or 'b' */
-    int size;  /* of an element */
+    int size;  /* bytes of an element */
     bool swapped;
     bool fortran_order;
     int rank;
-    int64_t rows, cols; /* INT64_MAX when too large to count */
-    char shape[128];    /* as the header writes it, or its beginning */
+    int64_t rows, cols; /* INT64_MAX if too large to represent */
+    char shape[128];    /* as in the header, cut if long */
     int64_t header_size;
 } npy_array;
 
@@ -31,7 +34,7 @@ static const char *skip_space(const char *p) {
     return p + strspn(p, " \t\r\n");
 }
 
-/* Copies the quoted string at p, cutting a long one between characters, and returns its end; NULL if there is none. */
+/* Copies the quoted string at p, cut between characters if it is long. Returns its end, or NULL if there is none. */
 static const char *parse_string(const char *p, char *text, size_t size) {
     const char quote = *p;
     if (quote != '\'' && quote != '"') return NULL;
@@ -47,7 +50,7 @@ static const char *parse_bool(const char *p, bool *value) {
     return *value ? p + 4 : strncmp(p, "False", 5) == 0 ? p + 5 : NULL;
 }
 
-/* A tuple of integers; each may carry the L of Python 2. */
+/* A tuple of integers, each perhaps with the suffix L of Python 2. */
 static const char *parse_shape(const char *start, npy_array *array) {
     const char *p = start;
     bool comma = true;
@@ -66,19 +69,18 @@ static const char *parse_shape(const char *start, npy_array *array) {
         if (array->rank == 0) array->rows = extent;
         if (array->rank == 1) array->cols = extent;
     }
-    if (array->rank == 1 && !comma) return NULL; /* (3) is a number, (3,) a tuple */
+    if (array->rank == 1 && !comma) return NULL; /* (3) is a number, (3,) is a tuple */
     const size_t length = (size_t)(p + 1 - start), room = sizeof array->shape - sizeof "...";
     snprintf(array->shape, sizeof array->shape, "%.*s%s", (int)(length <= room ? length : room), start,
              length <= room ? "" : "...");
     return p + 1;
 }
 
-/* A value that is no string in place of a dtype: a list or tuple of fields. */
+/* For a dtype that is a list or tuple of fields instead of a string. */
 static bool fail_structured(const ts_byte_source *source, ts_io_error *error, const char *p) {
     char quoted[TS_QUOTE_SIZE];
     ts_io_quote(p, quoted);
-    return ts_io_fail(error, source->name, "structured dtype %s is not supported (f4, f8, i1-i8, u1-u8 and bool are)",
-                      quoted);
+    return ts_io_fail(error, source->name, "structured dtype %s is not supported (%s)", quoted, supported_types);
 }
 
 static bool parse_dict(const ts_byte_source *source, const char *p, npy_array *array, ts_io_error *error) {
@@ -114,8 +116,7 @@ static bool parse_dict(const ts_byte_source *source, const char *p, npy_array *a
 
 static bool parse_dtype(const ts_byte_source *source, npy_array *array, ts_io_error *error) {
     static const char *const supported[] = {"f4", "f8", "i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8", "b1"};
-    const uint16_t probe = 1;
-    const bool little = *(const unsigned char *)&probe == 1;
+    const bool little = ts_io_little_endian();
     const char order = array->descr[0];
     const char *type = array->descr + (order != '\0' && strchr("<>=|", order) != NULL);
     if (strcmp(type, "?") == 0) type = "b1";
@@ -126,11 +127,10 @@ static bool parse_dtype(const ts_byte_source *source, npy_array *array, ts_io_er
         array->size = type[1] - '0';
         return true;
     }
-    return ts_io_fail(error, source->name, "dtype '%s' is not supported (f4, f8, i1-i8, u1-u8 and bool are)",
-                      array->descr);
+    return ts_io_fail(error, source->name, "dtype '%s' is not supported (%s)", array->descr, supported_types);
 }
 
-/* Rank and extents: at least one number, and a count of bytes that fits. */
+/* One or two dimensions, at least one number, and a number of bytes that fits into int64_t. */
 static bool check_shape(const ts_byte_source *source, const npy_array *array, ts_io_error *error) {
     if (array->rank < 1 || array->rank > 2) {
         return ts_io_fail(error, source->name, "shape %s has %d dimensions, a table has 1 or 2", array->shape,
@@ -145,7 +145,7 @@ static bool check_shape(const ts_byte_source *source, const npy_array *array, ts
     return true;
 }
 
-/* Reads everything before the payload. */
+/* Reads everything before the data. */
 static bool read_header(const ts_byte_source *source, npy_array *array, ts_io_error *error) {
     unsigned char start[MAGIC_SIZE + 4];
     int64_t count = ts_source_fill(source, start, MAGIC_SIZE, error);
@@ -203,7 +203,7 @@ static double decode(const npy_array *array, const unsigned char *bytes) {
     }
 }
 
-/* The feature of each file column, -1 for one not chosen; allocated. */
+/* The feature that each column of the file becomes, or -1; allocated. */
 static int64_t *feature_of_column(const ts_table_builder *b) {
     int64_t *features = malloc((size_t)b->n_columns * sizeof *features);
     for (int64_t j = 0; features != NULL && j < b->n_columns; j++) features[j] = -1;
@@ -238,7 +238,7 @@ static bool fail_size(const ts_byte_source *source, const npy_array *array, int6
                       array->shape, array->descr, needed);
 }
 
-/* A place in the table, advancing as the file stores its numbers. */
+/* A place in the table that advances in the file's order of storage. */
 typedef struct npy_place {
     int64_t row, column;
 } npy_place;
@@ -260,14 +260,14 @@ static bool store_chunk(const npy_array *array, ts_table_builder *b, const int64
     return true;
 }
 
-/* Are the file's numbers floats of the table in its order, no column left out, moved or kept for classes? */
+/* Are the file's numbers floats in the table's own order, with no column left out, moved or used as labels? */
 static bool is_whole_table(const npy_array *array, const ts_table_builder *b, const int64_t *features) {
     bool whole = array->kind == 'f' && !array->swapped && !array->fortran_order && b->label < 0;
     for (int64_t j = 0; whole && j < array->cols; j++) whole = features[j] == j;
     return whole;
 }
 
-/* Converts floats of such a file; false where one is not finite. */
+/* Converts floats of such a file; false if one is not finite. */
 static bool convert(const npy_array *array, const unsigned char *chunk, int64_t count, double *values) {
     bool finite = true;
     for (int64_t i = 0; i < count && array->size == 4; i++) {
@@ -280,7 +280,7 @@ static bool convert(const npy_array *array, const unsigned char *chunk, int64_t 
     return finite;
 }
 
-/* Converts the payload into the table, whose values have room. */
+/* Converts the data into the table, whose values are allocated. */
 static bool read_payload(const ts_byte_source *source, const npy_array *array, ts_table_builder *b,
                          const int64_t *features, unsigned char *chunk, ts_io_error *error) {
     const int64_t total = array->rows * array->cols * array->size;
@@ -315,7 +315,7 @@ static bool read_array(const ts_byte_source *source, const npy_array *array, ts_
 
 typedef struct memory_block {
     unsigned char *bytes;
-    int64_t size, capacity, used;
+    int64_t size, used;
 } memory_block;
 
 static int64_t read_memory(void *context, void *buffer, int64_t size, ts_io_error *error) {
@@ -325,21 +325,6 @@ static int64_t read_memory(void *context, void *buffer, int64_t size, ts_io_erro
     if (count > 0) memcpy(buffer, block->bytes + block->used, (size_t)count);
     block->used += count;
     return count;
-}
-
-/* Reads `total` bytes and one that should not be there, taking memory as they come. */
-static bool collect(const ts_byte_source *source, int64_t total, memory_block *block, ts_io_error *error) {
-    int64_t count = 1;
-    while (count > 0 && block->size <= total) {
-        const int64_t left = total - block->size, wanted = left < CHUNK ? left + 1 : CHUNK;
-        unsigned char *grown = ts_io_grow(block->bytes, &block->capacity, block->size + wanted, 1);
-        if (grown == NULL) return ts_io_fail_memory(error, source->name);
-        block->bytes = grown;
-        count = ts_source_fill(source, block->bytes + block->size, wanted, error);
-        if (count < 0) return false;
-        block->size += count;
-    }
-    return true;
 }
 
 bool ts_npy_read(const ts_byte_source *source, ts_table_builder *builder, ts_io_error *error) {
@@ -352,7 +337,8 @@ bool ts_npy_read(const ts_byte_source *source, ts_table_builder *builder, ts_io_
     }
     memory_block block = {0};
     const ts_byte_source memory = {source->name, -1, read_memory, &block};
-    const bool ok = collect(source, total, &block, error) &&
+    const int64_t most = total < INT64_MAX ? total + 1 : total; /* one byte more, to notice excess data */
+    const bool ok = ts_source_collect(source, most, 0, &block.bytes, &block.size, error) &&
                     (block.size == total || fail_size(source, &array, block.size, error)) &&
                     read_array(&memory, &array, builder, error);
     free(block.bytes);

@@ -1,3 +1,4 @@
+/* npz.c: finds an array in an archive with libzip, or refuses if built without it. */
 #include "npz.h"
 
 #ifdef TS_HAVE_LIBZIP
@@ -14,7 +15,7 @@
 #include "npy.h"
 #include "utf8.h"
 
-/* Deflate makes at most this many bytes of one. */
+/* The greatest compression ratio of deflate. */
 enum { MOST_DEFLATED = 1032 };
 
 typedef struct zip_member {
@@ -29,7 +30,7 @@ static int64_t read_member(void *context, void *buffer, int64_t size, ts_io_erro
     return count < 0 ? -1 : (int64_t)count;
 }
 
-/* A few names of arrays, as they may follow the colon. */
+/* A few names of arrays, as they may follow the colon in FILE.npz:NAME. */
 static void list_arrays(zip_t *archive, char *list, size_t size) {
     enum { SHOWN = 6 };
     const zip_int64_t count = zip_get_num_entries(archive, 0);
@@ -46,7 +47,7 @@ static void list_arrays(zip_t *archive, char *list, size_t size) {
     if (count > SHOWN && used < size) snprintf(list + used, size - used, ", ... (%" PRId64 " in all)", (int64_t)count);
 }
 
-/* The last member called NAME.ENDING, for the last of several counts, as it does in NumPy; -1: there is none. */
+/* The last member called wanted + ending, which is the one that NumPy reads; -1: there is none. */
 static zip_int64_t last_member(zip_t *archive, const char *wanted, const char *ending) {
     const size_t length = strlen(wanted);
     for (zip_int64_t i = zip_get_num_entries(archive, 0) - 1; i >= 0; i--) {
@@ -56,7 +57,7 @@ static zip_int64_t last_member(zip_t *archive, const char *wanted, const char *e
     return -1;
 }
 
-/* The member of an archive whose members all have one name, the last; -1: they have several. */
+/* The last member, if all members have the same name; else -1. */
 static zip_int64_t only_member(zip_t *archive) {
     const zip_int64_t last = zip_get_num_entries(archive, 0) - 1;
     const char *name = zip_get_name(archive, (zip_uint64_t)last, 0);
@@ -88,7 +89,7 @@ static zip_int64_t find_member(zip_t *archive, const char *path, const char *arr
     return -1;
 }
 
-/* The archive's word on a member's size, held against what the file can contain. */
+/* Checks the claimed size of a member against what the file can contain. */
 static bool check_sizes(const zip_stat_t *member, int64_t archive_size, const char *name, ts_io_error *error) {
     const zip_uint64_t needed = ZIP_STAT_SIZE | ZIP_STAT_COMP_SIZE | ZIP_STAT_COMP_METHOD;
     if ((member->valid & needed) != needed) return ts_io_fail(error, name, "the archive does not tell its size");
@@ -105,7 +106,7 @@ static bool check_sizes(const zip_stat_t *member, int64_t archive_size, const ch
     return true;
 }
 
-/* Does it begin as an array does? What cannot be read is left to the reader of arrays. */
+/* Does the member begin like an array? Yes if it cannot be read: the reader of arrays will say why. */
 static bool is_array(zip_t *archive, zip_int64_t index) {
     static const char magic[] = "\x93NUMPY";
     char start[sizeof magic] = "";

@@ -1,3 +1,4 @@
+/* output_file.c: temporary files, the rename, and comparison of paths. */
 #include "output_file.h"
 
 #include <errno.h>
@@ -25,7 +26,7 @@ static char *beside(const char *path, const char *name) {
     return joined;
 }
 
-/* The path behind symbolic links, also behind one that dangles (which realpath cannot tell); NULL with errno. */
+/* The path with symbolic links followed, even a dangling one (which realpath cannot do); NULL with errno. */
 static char *follow_links(const char *path) {
     enum { MOST_LINKS = 40, LONGEST = 4096 };
     char *current = strdup(path);
@@ -43,8 +44,8 @@ static char *follow_links(const char *path) {
     return NULL;
 }
 
-/* Creates a new file in the target's folder: its descriptor and path, or -1 with errno. Plain open() gives the
- * permissions that the umask and the folder's access list call for; mkstemp would not. */
+/* Creates a new file in the target's folder. Returns its descriptor and path, or -1 with errno. Plain open() gives the
+ * permissions that the umask and the folder's access control list require; mkstemp would not. */
 static int create_temporary(const char *target, char **path) {
     enum { ATTEMPTS = 1000 };
     static const char pattern[] = ".tessera-%ld-%d.tmp";
@@ -62,13 +63,13 @@ static int create_temporary(const char *target, char **path) {
     return -1;
 }
 
-/* Opens what the stream will write: a descriptor, or -1 with errno. */
+/* Opens the file that the stream will write. Returns a descriptor, or -1 with errno. */
 static int open_descriptor(ts_output_file *file) {
     if (strcmp(file->path, "/dev/stdout") == 0) {
         fflush(stdout);
         return dup(STDOUT_FILENO);
     }
-    /* A device or pipe is opened by the name given: behind /dev/fd/N there may be a link that names no file. */
+    /* A device or pipe is opened by the name given: /dev/fd/N may be a link that names no file. */
     struct stat status;
     const bool exists = stat(file->path, &status) == 0;
     if (exists && !S_ISREG(status.st_mode)) return open(file->path, O_WRONLY | O_CLOEXEC);
@@ -104,10 +105,11 @@ bool ts_output_open(const char *path, ts_output_file *file, ts_io_error *error) 
     return ts_io_fail(error, path, "%s", strerror(reason));
 }
 
-/* 0, or why the stream's bytes did not all arrive. */
+/* 0, or the errno of a write that failed. */
 static int flush_reason(const ts_output_file *file) {
     if (ferror(file->stream)) {
-        /* An earlier write failed and its errno is gone; the same disk or device tells it once more. */
+        /* An earlier write failed and its errno is lost; another write to the same device should fail in the same way.
+         */
         return write(fileno(file->stream), "", 1) < 0 ? errno : EIO;
     }
     if (fflush(file->stream) != 0) return errno;
@@ -115,8 +117,8 @@ static int flush_reason(const ts_output_file *file) {
     return 0;
 }
 
-/* Makes the rename last through a power cut where the folder can be opened. The new file is whole and in place by
- * now, so there is nothing left to take back and no failure to report. */
+/* Makes the rename survive a power cut, if the folder can be opened. The new file is complete and in place by now, so a
+ * failure is not reported. */
 static void sync_folder(const char *target) {
     char *folder = beside(target, ".");
     const int descriptor = folder == NULL ? -1 : open(folder, O_RDONLY | O_CLOEXEC);
@@ -154,7 +156,7 @@ void ts_output_abandon(ts_output_file *file) {
     *file = (ts_output_file){0};
 }
 
-/* The folder that holds `target`: false when it cannot be found. */
+/* The status of the folder that holds `target`; false if it cannot be found. */
 static bool folder_status(const char *target, struct stat *status) {
     char *folder = beside(target, "");
     const bool found = folder != NULL && stat(*folder == '\0' ? "." : folder, status) == 0;

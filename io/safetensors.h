@@ -1,12 +1,12 @@
-/* safetensors.h: named tensors in one file, as huggingface.co/docs/safetensors has it: 8 bytes with the length of a
- * JSON header (little-endian), the header, the data.
+/* safetensors.h: reads and writes named tensors in one file, in the format of huggingface.co/docs/safetensors: 8 bytes
+ * with the length of a JSON header (little-endian), the header, the data.
  *
- * The reader trusts nothing. The tensors' data must tile the data part: no overlap, no hole, not a byte less or more;
- * names are unique; an entry has its three keys and no other. Refused are headers above 100 MB, data above 4 GiB (both
- * are held in memory), more than 8 dimensions, and dtypes not listed here. Order of keys, spaces and alignment are
- * free.
+ * The reader trusts nothing. The tensors' data must fill the data part exactly, without overlap, hole or excess; names
+ * must be unique; an entry must have its three keys and no other. Headers above 100 MB, data above 4 GiB (both are held
+ * in memory), more than 8 dimensions and dtypes not listed here are refused. The order of keys, spaces and alignment do
+ * not matter.
  *
- * Needs jansson; a library of its own (safetensors_dep). */
+ * Needs jansson; a separate library (safetensors_dep). */
 #ifndef TS_SAFETENSORS_H
 #define TS_SAFETENSORS_H
 
@@ -38,14 +38,14 @@ typedef struct ts_safetensor {
     ts_safetensors_dtype dtype;
     int rank; /* 0: a scalar */
     int64_t dim[TS_SAFETENSORS_RANK];
-    const void *data; /* row-major, in the machine's byte order; of a file read, not aligned to anything */
+    const void *data; /* row-major, in the machine's byte order; after reading a file not aligned */
 } ts_safetensor;
 
 typedef struct ts_safetensors_note {
     const char *key, *value; /* UTF-8 */
 } ts_safetensors_note;
 
-/* A file that was read; everything in it lives until ts_safetensors_free. */
+/* A file that was read; all pointers in it are valid until ts_safetensors_free. */
 typedef struct ts_safetensors {
     ts_safetensor *tensors; /* [count], in the order of their data */
     int count;
@@ -55,31 +55,31 @@ typedef struct ts_safetensors {
     struct json_t *header; /* names, keys and values */
 } ts_safetensors;
 
-/* On failure *file is zeroed, and the error names the file and, where one is at fault, the tensor. */
+/* On failure *file is zeroed, and the error names the file and, if one is to blame, the tensor. */
 bool ts_safetensors_read(const char *path, ts_safetensors *file, ts_io_error *error);
 
-/* Harmless on a zeroed struct, which it leaves. */
+/* Frees the file's memory and zeroes *file; harmless on a zeroed struct. */
 void ts_safetensors_free(ts_safetensors *file);
 
-/* Either is NULL if the file has none of that name. */
+/* The tensor or metadata value of that name, or NULL. */
 const ts_safetensor *ts_safetensors_find(const ts_safetensors *file, const char *name);
 const char *ts_safetensors_metadata(const ts_safetensors *file, const char *key);
 
-/* "F32", and the bytes an element takes. */
+/* A dtype's name, e.g. "F32", and the bytes of one element. */
 const char *ts_safetensors_dtype_name(ts_safetensors_dtype dtype);
 int ts_safetensors_dtype_size(ts_safetensors_dtype dtype);
 
-/* Elements; -1 for a shape that cannot be: its rank, a negative number, or more than 2^63 - 1 bytes even with its zeros
- * left out, so that of a tensor that was read the numbers may be multiplied in any order. */
+/* The number of elements; -1 for an invalid shape: a wrong rank, a negative dimension, or more than 2^63 - 1 bytes with
+ * zero dimensions left out. So the dimensions of a tensor that was read can be multiplied in any order. */
 int64_t ts_safetensor_count(const ts_safetensor *tensor);
 
-/* False, and nothing copied, unless the tensor is F32 and has this many elements. */
+/* Copies the elements if the tensor is F32 and has `count` of them; else returns false. */
 bool ts_safetensor_copy_f32(const ts_safetensor *tensor, int64_t count, float *out);
 
-/* The same arguments give the same bytes: tensors and metadata in the order given, no spaces in the header but those
- * at its end that let the data start at a multiple of 8, no __metadata__ if there is none. Whole or not at all
- * (output_file.h). Names and keys must be unique; what the reader would refuse is refused. data may be NULL for a
- * tensor without elements. */
+/* Writes tensors and metadata in the order given; the same arguments give the same bytes. The header has spaces only at
+ * its end, to start the data at a multiple of 8, and no __metadata__ if there is none. The file appears complete or not
+ * at all (output_file.h). Names and keys must be unique, and whatever the reader would refuse is refused. `data` may be
+ * NULL for a tensor without elements. */
 bool ts_safetensors_write(const char *path, const ts_safetensor *tensors, int count,
                           const ts_safetensors_note *metadata, int n_metadata, ts_io_error *error);
 

@@ -1,3 +1,4 @@
+/* safetensors_base.c: dtypes, sizes and messages of safetensors. */
 #include "safetensors_base.h"
 
 #include <stdarg.h>
@@ -60,9 +61,4 @@ bool ts_safetensors_fail(ts_io_error *error, const char *path, const char *name,
     va_end(arguments);
     ts_safetensors_quote(name, quoted);
     return ts_io_fail(error, path, "tensor %s: %s", quoted, reason);
-}
-
-bool ts_safetensors_native(void) {
-    const uint16_t probe = 1;
-    return *(const unsigned char *)&probe == 1;
 }

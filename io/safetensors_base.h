@@ -1,4 +1,4 @@
-/* safetensors_base.h: what reader and writer of safetensors share. Internal to io/. */
+/* safetensors_base.h: what the reader and the writer of safetensors share. Internal to io/. */
 #ifndef TS_SAFETENSORS_BASE_H
 #define TS_SAFETENSORS_BASE_H
 
@@ -13,14 +13,11 @@ static const int64_t ts_safetensors_most_data = (int64_t)1 << 32;
 
 bool ts_safetensors_find_dtype(const char *name, ts_safetensors_dtype *dtype);
 
-/* Single quotes around the start of a name, longer than ts_io_quote's: names of parameters differ at their ends. */
+/* Quotes a name like ts_io_quote, but shows more of it, since names of parameters differ at their ends. */
 void ts_safetensors_quote(const char *name, char quoted[TS_SAFETENSORS_QUOTE_SIZE]);
 
-/* "FILE: tensor 'NAME': text"; returns false. */
+/* Sets the error to "FILE: tensor 'NAME': text"; returns false. */
 bool ts_safetensors_fail(ts_io_error *error, const char *path, const char *name, const char *format, ...)
     TS_IO_PRINTF(4, 5);
-
-/* Does this machine store numbers as the file does? */
-bool ts_safetensors_native(void);
 
 #endif

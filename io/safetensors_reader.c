@@ -1,3 +1,4 @@
+/* safetensors_reader.c: reads the header of a safetensors file, checks its layout, and reads the data. */
 #include <errno.h>
 #include <inttypes.h>
 #include <jansson.h>
@@ -11,43 +12,23 @@
 typedef struct reading {
     const char *path;
     FILE *stream;
-    int64_t left; /* bytes of a regular file not read yet; of anything else 0 */
+    int64_t left; /* bytes of a regular file not read yet; 0 for anything else */
+    ts_byte_source source;
     ts_io_error *error;
 } reading;
 
-/* ---- bytes --------------------------------------------------------------------------------------------------------
- */
+/* ---- bytes ------------------------------------------------------------------------------------------------------- */
 
-/* Up to `size` bytes, fewer at the end of the file only. */
-static bool fill(reading *r, unsigned char *bytes, int64_t size, int64_t *count) {
-    errno = 0;
-    *count = (int64_t)fread(bytes, 1, (size_t)size, r->stream);
-    r->left = r->left > *count ? r->left - *count : 0;
-    return *count == size || !ferror(r->stream) ||
-           ts_io_fail(r->error, r->path, "%s", strerror(errno != 0 ? errno : EIO));
+static int64_t read_file(void *context, void *buffer, int64_t size, ts_io_error *error) {
+    reading *r = context;
+    const int64_t count = ts_io_read_stream(r->stream, r->path, buffer, size, error);
+    r->left = count >= 0 && r->left > count ? r->left - count : 0;
+    return count;
 }
 
-/* The same into memory that is taken as the bytes come, at once only for bytes that are there. */
-static bool collect(reading *r, int64_t wanted, unsigned char **bytes, int64_t *count) {
-    enum { CHUNK = 1 << 20 };
-    int64_t capacity = 0, got = 1;
-    *count = 0;
-    while (got > 0 && *count < wanted) {
-        const int64_t step = r->left > CHUNK ? r->left : CHUNK, left = wanted - *count;
-        const int64_t size = step < left ? step : left;
-        unsigned char *grown = ts_io_grow(*bytes, &capacity, *count + size, 1);
-        if (grown == NULL) return ts_io_fail_memory(r->error, r->path);
-        *bytes = grown;
-        if (!fill(r, *bytes + *count, size, &got)) return false;
-        *count += got;
-    }
-    return true;
-}
+/* ---- the header -------------------------------------------------------------------------------------------------- */
 
-/* ---- the header ---------------------------------------------------------------------------------------------------
- */
-
-/* The name of a duplicate: jansson stops behind its closing quote, and leaves it out of the message if it is long. */
+/* Names a duplicate key, which jansson leaves out of its message if it is long: it stops behind the closing quote. */
 static bool fail_duplicate(const reading *r, const char *text, size_t end) {
     char name[TS_SAFETENSORS_QUOTE_SIZE], quoted[TS_SAFETENSORS_QUOTE_SIZE];
     size_t start = end - 1;
@@ -68,7 +49,7 @@ static bool parse_json(const reading *r, const char *text, size_t length, json_t
     *header = json_loadb(text, length, JSON_REJECT_DUPLICATES, &error);
     if (*header == NULL) {
         const enum json_error_code code = json_error_code(&error);
-        if (code == json_error_out_of_memory || error.text[0] == '\0') { /* it does not always say which */
+        if (code == json_error_out_of_memory || error.text[0] == '\0') { /* jansson does not always set the code */
             return ts_io_fail_memory(r->error, r->path);
         }
         if (code == json_error_duplicate_key && error.position >= 2 && (size_t)error.position <= length) {
@@ -83,8 +64,8 @@ static bool parse_json(const reading *r, const char *text, size_t length, json_t
 static bool read_header(reading *r, json_t **header) {
     unsigned char start[8], *text = NULL;
     uint64_t length = 0;
-    int64_t count;
-    if (!fill(r, start, 8, &count)) return false;
+    int64_t count = ts_source_fill(&r->source, start, 8, r->error);
+    if (count < 0) return false;
     if (count == 0) return ts_io_fail(r->error, r->path, "the file is empty");
     if (count < 8)
         return ts_io_fail(r->error, r->path, "not a safetensors file (the file ends in the length of its header)");
@@ -94,7 +75,7 @@ static bool read_header(reading *r, json_t **header) {
                           "not a safetensors file (the header would have %" PRIu64 " bytes, more than %d)", length,
                           TS_SAFETENSORS_MOST_HEADER);
     }
-    bool ok = length > 0 ? collect(r, (int64_t)length, &text, &count)
+    bool ok = length > 0 ? ts_source_collect(&r->source, (int64_t)length, r->left, &text, &count, r->error)
                          : ts_io_fail(r->error, r->path, "not a safetensors file (the header is empty)");
     if (ok && count < (int64_t)length) {
         ok = ts_io_fail(r->error, r->path,
@@ -122,8 +103,7 @@ static bool read_metadata(const reading *r, json_t *notes, ts_safetensors *file)
     return true;
 }
 
-/* ---- the tensors --------------------------------------------------------------------------------------------------
- */
+/* ---- the tensors ------------------------------------------------------------------------------------------------- */
 
 typedef struct placed {
     ts_safetensor tensor;
@@ -172,7 +152,7 @@ static bool read_offsets(const reading *r, const json_t *offsets, placed *p) {
     return true;
 }
 
-/* The three keys and no other: one that is not known might say that the numbers mean something else. */
+/* An entry has exactly its three keys: an unknown one might change the meaning of the numbers. */
 static bool check_keys(const reading *r, const char *name, json_t *entry) {
     static const char *const keys[] = {"dtype", "shape", "data_offsets"};
     const char *key;
@@ -214,7 +194,7 @@ static int by_place(const void *left, const void *right) {
     return strcmp(a->tensor.name, b->tensor.name);
 }
 
-/* A hole says that something is amiss: where another's data lie beyond the end of the file, those are. */
+/* Reports a hole in the data, or rather its cause, if a tensor's data lie beyond the end of the file. */
 static bool fail_hole(const reading *r, const placed *before, const placed *last, int64_t from) {
     if (r->left > 0 && last->end > r->left) {
         return ts_safetensors_fail(r->error, r->path, last->tensor.name,
@@ -226,8 +206,8 @@ static bool fail_hole(const reading *r, const placed *before, const placed *last
                                "a hole in the data, from %" PRId64 " to %" PRId64 ", before it", from, before->begin);
 }
 
-/* Every byte of the data belongs to one tensor: sorted, each begins where the one before it ends. Overlaps are looked
- * for first: one leaves a hole elsewhere. */
+/* Every byte of the data must belong to one tensor: in order of place, each begins where the previous one ends.
+ * Overlaps are checked first, since an overlap causes a hole elsewhere. */
 static bool check_tiling(const reading *r, placed *places, int count, int64_t *total) {
     *total = 0;
     if (count > 0) qsort(places, (size_t)count, sizeof *places, by_place);
@@ -274,8 +254,7 @@ static bool read_layout(const reading *r, ts_safetensors *file, int64_t *total) 
     return ok;
 }
 
-/* ---- the data -----------------------------------------------------------------------------------------------------
- */
+/* ---- the data ---------------------------------------------------------------------------------------------------- */
 
 static void reverse_elements(unsigned char *bytes, int64_t count, int size) {
     for (int64_t i = 0; i < count; i++, bytes += size) {
@@ -287,11 +266,11 @@ static void reverse_elements(unsigned char *bytes, int64_t count, int size) {
     }
 }
 
-/* Reads the data and one byte that should not be there, and points the tensors into them. */
+/* Reads the data, and one byte more to notice excess data, and points the tensors into them. */
 static bool read_data(reading *r, ts_safetensors *file, int64_t total) {
     unsigned char *bytes = NULL;
     int64_t there, at = 0;
-    const bool ok = collect(r, total + 1, &bytes, &there);
+    const bool ok = ts_source_collect(&r->source, total + 1, r->left, &bytes, &there, r->error);
     file->data = bytes;
     if (!ok) return false;
     if (there > total)
@@ -305,7 +284,7 @@ static bool read_data(reading *r, ts_safetensors *file, int64_t total) {
                                        "the file ends in its data (%" PRId64 " bytes of %" PRId64 ")", there - at,
                                        count * size);
         }
-        if (!ts_safetensors_native()) reverse_elements(bytes + at, count, size);
+        if (!ts_io_little_endian()) reverse_elements(bytes + at, count, size);
         tensor->data = bytes + at;
         at = end;
     }
@@ -313,7 +292,7 @@ static bool read_data(reading *r, ts_safetensors *file, int64_t total) {
 }
 
 bool ts_safetensors_read(const char *path, ts_safetensors *file, ts_io_error *error) {
-    reading r = {path, fopen(path, "rb"), 0, error};
+    reading r = {path, fopen(path, "rb"), 0, {path, -1, read_file, &r}, error};
     struct stat status;
     int64_t total = 0;
     *file = (ts_safetensors){0};

@@ -1,3 +1,4 @@
+/* safetensors_writer.c: writes safetensors files. */
 #include <inttypes.h>
 #include <jansson.h>
 #include <stdio.h>
@@ -6,15 +7,9 @@
 
 #include "output_file.h"
 #include "safetensors_base.h"
+#include "utf8.h"
 
 static const char padding[] = "        ";
-
-/* What jansson refuses to hold is no UTF-8: json_string checks it. */
-static bool is_utf8(const char *text) {
-    json_t *string = json_string(text);
-    json_decref(string);
-    return string != NULL;
-}
 
 static bool add_metadata(const char *path, json_t *header, const ts_safetensors_note *metadata, int count,
                          ts_io_error *error) {
@@ -24,7 +19,7 @@ static bool add_metadata(const char *path, json_t *header, const ts_safetensors_
         const char *key = metadata[i].key;
         char quoted[TS_SAFETENSORS_QUOTE_SIZE];
         ts_safetensors_quote(key, quoted);
-        if (!is_utf8(key) || !is_utf8(metadata[i].value)) {
+        if (ts_utf8_fault(key) != NULL || ts_utf8_fault(metadata[i].value) != NULL) {
             return ts_io_fail(error, path, "__metadata__: %s is not UTF-8", quoted);
         }
         if (json_object_get(notes, key) != NULL)
@@ -45,12 +40,12 @@ static json_t *describe(const ts_safetensor *tensor, int64_t begin, int64_t end)
     return entry;
 }
 
-/* `used`: bytes of data so far. */
+/* Adds an entry for a tensor; *used is the number of bytes of data so far. */
 static bool add_tensor(const char *path, json_t *header, const ts_safetensor *tensor, int64_t *used,
                        ts_io_error *error) {
     const char *name = tensor->name;
     const int64_t count = ts_safetensor_count(tensor), size = ts_safetensors_dtype_size(tensor->dtype);
-    if (!is_utf8(name)) return ts_safetensors_fail(error, path, name, "the name is not UTF-8");
+    if (ts_utf8_fault(name) != NULL) return ts_safetensors_fail(error, path, name, "the name is not UTF-8");
     if (strcmp(name, TS_SAFETENSORS_METADATA) == 0) return ts_safetensors_fail(error, path, name, "the name is taken");
     if (json_object_get(header, name) != NULL) return ts_safetensors_fail(error, path, name, "duplicate name");
     if (count < 0) return ts_safetensors_fail(error, path, name, "the shape is not possible");
@@ -63,7 +58,7 @@ static bool add_tensor(const char *path, json_t *header, const ts_safetensor *te
     return true;
 }
 
-/* The header's text without its padding, to free; NULL after writing the error. */
+/* The header's text without padding, allocated; NULL after writing the error. */
 static char *make_header(const char *path, const ts_safetensor *tensors, int count, const ts_safetensors_note *metadata,
                          int n_metadata, ts_io_error *error) {
     json_t *header = json_object();
@@ -87,16 +82,8 @@ static void write_header(const char *text, size_t length, size_t padded, FILE *s
 }
 
 static void write_data(const ts_safetensor *tensor, FILE *stream) {
-    const size_t size = (size_t)ts_safetensors_dtype_size(tensor->dtype), count = (size_t)ts_safetensor_count(tensor);
-    if (count == 0) return;
-    if (ts_safetensors_native()) {
-        fwrite(tensor->data, size, count, stream);
-        return;
-    }
-    for (size_t i = 0; i < count; i++) {
-        const unsigned char *bytes = (const unsigned char *)tensor->data + i * size;
-        for (size_t b = size; b > 0; b--) putc(bytes[b - 1], stream);
-    }
+    ts_io_write_little_endian(tensor->data, (size_t)ts_safetensors_dtype_size(tensor->dtype),
+                              (size_t)ts_safetensor_count(tensor), stream);
 }
 
 bool ts_safetensors_write(const char *path, const ts_safetensor *tensors, int count,

@@ -1,3 +1,4 @@
+/* table.c: opens a file, tells its format, and calls the reader of that format. */
 #include "table.h"
 
 #include <errno.h>
@@ -14,6 +15,8 @@
 #include "npz.h"
 #include "table_notes.h"
 
+static const ts_table_options defaults = {.header = TS_HEADER_AUTO};
+
 typedef struct open_file {
     FILE *stream;
     const char *name;
@@ -21,16 +24,10 @@ typedef struct open_file {
 
 static int64_t read_file(void *context, void *buffer, int64_t size, ts_io_error *error) {
     const open_file *file = context;
-    errno = 0;
-    const int64_t count = (int64_t)fread(buffer, 1, (size_t)size, file->stream);
-    if (count == 0 && ferror(file->stream)) {
-        ts_io_fail(error, file->name, "%s", strerror(errno != 0 ? errno : EIO));
-        return -1;
-    }
-    return count;
+    return ts_io_read_stream(file->stream, file->name, buffer, size, error);
 }
 
-/* A source whose first bytes were looked at. */
+/* A source whose first bytes have been read to tell its format; they are read again from `head`. */
 typedef struct looked_at {
     const ts_byte_source *source;
     unsigned char head[TS_FILE_HEAD];
@@ -47,7 +44,7 @@ static int64_t read_on(void *context, void *buffer, int64_t size, ts_io_error *e
     return count;
 }
 
-/* Is the file's name NAME.ending or, packed, NAME.ending.gz? */
+/* Does the name end in `ending`, or in `ending`.gz? */
 static bool is_named(const char *path, const char *ending) {
     char packed[16];
     snprintf(packed, sizeof packed, "%s.gz", ending);
@@ -73,7 +70,7 @@ static bool read_archive(const char *path, const ts_byte_source *source, bool pa
                              : ts_io_fail(error, source->name, "an .npz archive cannot be read from a pipe");
 }
 
-/* The first bytes tell what it is; where they tell nothing, the name's ending. */
+/* The first bytes tell the format; if they do not, the name's ending does. */
 static bool read_source(const char *path, const ts_byte_source *source, bool packed, ts_table_builder *builder,
                         ts_io_error *error) {
     looked_at start = {.source = source};
@@ -141,6 +138,10 @@ static bool read_path(const char *path, ts_table_builder *builder, ts_io_error *
     return ok;
 }
 
+bool ts_table_options_check(const char *path, const ts_table_options *options, ts_io_error *error) {
+    return ts_builder_check_options(path, options, error);
+}
+
 static bool read_table(const char *path, ts_table_builder *builder, ts_io_error *error) {
     ts_io_locale locale;
     *builder->table = (ts_table){0};
@@ -154,14 +155,12 @@ static bool read_table(const char *path, ts_table_builder *builder, ts_io_error 
 }
 
 bool ts_table_read(const char *path, const ts_table_options *options, ts_table *table, ts_io_error *error) {
-    static const ts_table_options defaults = {TS_HEADER_AUTO, NULL, NULL};
     ts_table_builder builder = {
         .source_name = path, .options = options == NULL ? &defaults : options, .table = table, .label = -1};
     return read_table(path, &builder, error);
 }
 
 bool ts_table_read_features(const char *path, char *const *names, int64_t count, ts_table *table, ts_io_error *error) {
-    static const ts_table_options defaults = {TS_HEADER_AUTO, NULL, NULL};
     ts_table_builder builder = {.source_name = path,
                                 .options = &defaults,
                                 .table = table,

@@ -1,62 +1,33 @@
-/* table.h: a numeric table read from a file a user has: .npy, .npz, .csv, .tsv, packed by gzip or not, or from standard
+/* table.h: reads a numeric table from a .npy, .npz, .csv or .tsv file, possibly compressed by gzip, or from standard
  * input.
  *
- * The readers trust nothing: sizes are checked against the file before memory is taken for them, every cell
- * must be a finite number, and what is refused is named with its place. Rows and columns in messages count from
- * 1 as a spreadsheet shows them: the header row, empty lines and comments included. Integers beyond 2^53 round to
- * the nearest double. csv.h says what text files may look like, npy.h which arrays are read. */
+ * The readers trust nothing: a claimed size is checked against the file before memory is allocated for it, every cell
+ * must be a finite number, and an error names the place. Rows and columns in messages count from 1 as a spreadsheet
+ * shows them: the header row, empty lines and comments are counted. Integers beyond 2^53 round to the nearest double.
+ * csv.h says which text files are read, npy.h which arrays. */
 #ifndef TS_TABLE_H
 #define TS_TABLE_H
 
-#include <stdbool.h>
-#include <stdint.h>
-
 #include "io_error.h"
+#include "table_types.h"
 
-typedef enum ts_header_mode { TS_HEADER_AUTO, TS_HEADER_YES, TS_HEADER_NO } ts_header_mode;
-
-typedef struct ts_table_options {
-    ts_header_mode header;     /* is the first row of a text file names? AUTO: yes if it holds a name that the options
-                                  choose a column by; or if of its chosen cells at least one looks like a name (its first
-                                  letter or digit is a letter, and it is no mark of a missing value such as NA), and
-                                  numbers among the others, if any, are digits only, as years are (a note says so) */
-    const char *columns;       /* the features to read: "1-4,6" counted from 1, or names "width,height", or a
-                                  mixture; digits only are always a number; NULL: every column but the labels' and
-                                  names of rows */
-    const char *labels_column; /* a column kept out of the features, by name or number; NULL: none */
-} ts_table_options;
-
-enum { TS_TABLE_NOTES = 4, TS_TABLE_NOTE = 240 };
-
-typedef struct ts_table {
-    int64_t rows, cols;
-    double *values;  /* [rows, cols], row-major */
-    char **names;    /* [cols] column names in UTF-8, or NULL when the file has none */
-    int64_t *labels; /* [rows] class of each row 0..n_classes-1 in order of first appearance; NULL: none */
-    char **classes;  /* [n_classes] their texts as the file has them; an array's numbers in shortest form */
-    int64_t n_classes;
-    int n_notes; /* what the user should know, "column 1 counts the rows from 1": lines to stand behind the file's name
-                  */
-    char notes[TS_TABLE_NOTES][TS_TABLE_NOTE];
-} ts_table;
-
-/* Refuses choices of columns that are wrong whatever the file: a number or name that is missing, column 0, a range that
- * runs backwards, a number chosen twice. The message begins with `path`. ts_table_read does this first. */
+/* Refuses choices of columns that are wrong for any file: a missing number or name, column 0, a range that runs
+ * backwards, a number chosen twice. The message begins with `path`. ts_table_read calls this first. */
 bool ts_table_options_check(const char *path, const ts_table_options *options, ts_io_error *error);
 
-/* Reads PATH into *table (which need not be initialised; on failure it is left empty). options may be NULL.
- * "-" is standard input; "FILE.npz:array" one array of an archive ("FILE.npz" when it holds just one).
- * The format is told by the file's first bytes: an array, an archive, gzip, or one of many that are named and refused.
- * Where they tell nothing it is .npy or .npz if the name ends so, else text, .tsv with tabs before other separators.
- * A one-dimensional array of n numbers is n rows of one column. */
+/* Reads `path` into *table, which need not be initialised and is left empty on failure. options may be NULL.
+ * "-" is standard input; "FILE.npz:array" is one array of an archive ("FILE.npz" suffices when it holds just one).
+ * The file's first bytes tell the format: an array, an archive, gzip, or a known format that is refused by name. If
+ * they tell nothing, the ending of the name decides between .npy, .npz and text; in .tsv files tabs are preferred as
+ * separators. A one-dimensional array of n numbers is n rows of one column. */
 bool ts_table_read(const char *path, const ts_table_options *options, ts_table *table, ts_io_error *error);
 
-/* Reads a table whose columns are to be the features called names[0..count-1], in this order. In a file with names they
- * are found by name, whatever else there is; where one is missing or not unique, it is refused. In a file without
- * names, or where `names` is NULL, all columns are read as they come. */
+/* Reads a table whose columns become the features called names[0..count-1], in this order. In a file with column names
+ * they are found by name and other columns are left out; a name that is missing or not unique is an error. In a file
+ * without names, or if `names` is NULL, all columns are read in the file's order. */
 bool ts_table_read_features(const char *path, char *const *names, int64_t count, ts_table *table, ts_io_error *error);
 
-/* Releases what ts_table_read allocated and empties the table; an empty or zeroed table is fine. */
+/* Frees what ts_table_read allocated and empties the table; an empty or zeroed table is fine. */
 void ts_table_free(ts_table *table);
 
 #endif

@@ -1,10 +1,13 @@
+/* table_builder.c: the choice of columns, the table's memory, and the classes of labels. */
 #include "table_builder.h"
 
 #include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "table_notes.h"
+#include "utf8.h"
 
 static const char columns_option[] = "--columns", label_option[] = "--labels-column";
 
@@ -48,7 +51,7 @@ static bool as_range(item part, int64_t *first, int64_t *last) {
     return *first >= 0 && *last >= 0;
 }
 
-/* The part of a list that begins at *text, which then goes on behind its comma; NULL there after the last one. */
+/* The part of a list that begins at *text; *text moves behind its comma, or becomes NULL after the last part. */
 static item next_part(const char **text) {
     const size_t length = strcspn(*text, ",");
     const item part = trimmed((item){*text, length});
@@ -65,7 +68,7 @@ static bool part_ok(const char *path, const char *option, item part, ts_io_error
     return ts_io_fail(error, path, "%s: the range %" PRId64 "-%" PRId64 " runs backwards", option, first, last);
 }
 
-/* Do parts before this one hold one of its numbers? */
+/* Refuses a number that an earlier part of the list holds. */
 static bool part_is_new(const char *path, const char *list, item part, ts_io_error *error) {
     int64_t first, last, other_first, other_last;
     if (!as_range(part, &first, &last)) return true;
@@ -79,7 +82,7 @@ static bool part_is_new(const char *path, const char *list, item part, ts_io_err
     return true;
 }
 
-bool ts_table_options_check(const char *path, const ts_table_options *options, ts_io_error *error) {
+bool ts_builder_check_options(const char *path, const ts_table_options *options, ts_io_error *error) {
     const char *label = options->labels_column;
     if (label != NULL) {
         const item part = trimmed((item){label, strlen(label)});
@@ -101,7 +104,7 @@ static bool check_number(const chooser *c, const char *option, int64_t number) {
                       option, number, builder->n_columns);
 }
 
-/* The column, from 0, that a number or a name means. A part of digits only is a number, never a name. */
+/* The column, from 0, that a number or a name stands for. Digits only are a number, never a name. */
 static bool find_column(const chooser *c, const char *option, item part, int64_t *column) {
     const char *source_name = c->builder->source_name;
     char quoted[TS_QUOTE_SIZE];
@@ -178,14 +181,14 @@ static int64_t count_name(char *const *names, int64_t count, const char *name) {
     return found;
 }
 
-/* Are the file's names those wanted, one by one? Then they need not be unique. */
+/* Are the file's names the wanted ones, in order? Then they need not be unique. */
 static bool same_names(const ts_table_builder *b, char *const *names) {
     bool same = b->n_columns == b->n_wanted;
     for (int64_t j = 0; same && j < b->n_columns; j++) same = strcmp(names[j], b->wanted[j]) == 0;
     return same;
 }
 
-/* The wanted name that is not there, or not once on both sides; NULL: all is well. */
+/* The first wanted name that does not occur exactly once on both sides; NULL: there is none. */
 static const char *wrong_name(const ts_table_builder *b, char *const *names) {
     if (same_names(b, names)) return NULL;
     for (int64_t k = 0; k < b->n_wanted; k++)
@@ -242,7 +245,7 @@ bool ts_builder_choose(ts_table_builder *builder, int64_t n_columns, char *const
     builder->n_columns = n_columns;
     builder->label = -1;
     *by_name = false;
-    if (!ts_table_options_check(builder->source_name, builder->options, error)) return false;
+    if (!ts_builder_check_options(builder->source_name, builder->options, error)) return false;
     const chooser c = {builder, names, by_name, calloc((size_t)n_columns, sizeof(bool)), error};
     if (c.taken == NULL) return ts_io_fail_memory(error, builder->source_name);
     const char *label = builder->options->labels_column;
@@ -286,7 +289,7 @@ static uint64_t hash_text(const char *text) {
     return hash ^ hash >> 32;
 }
 
-/* Where the class is in the hash table, or where it belongs. */
+/* The slot of a class in the hash table, or the empty slot where it belongs. */
 static int64_t *find_slot(const ts_table_builder *builder, const char *text) {
     const uint64_t mask = (uint64_t)builder->n_slots - 1;
     for (uint64_t i = hash_text(text) & mask;; i = (i + 1) & mask) {
@@ -330,7 +333,18 @@ bool ts_builder_add_label(ts_table_builder *builder, const char *text, ts_io_err
     return true;
 }
 
-/* realloc to a smaller size; where that fails the old memory serves as well. */
+void ts_note(ts_table *table, const char *format, ...) {
+    if (table->n_notes == TS_TABLE_NOTES) return;
+    char *note = table->notes[table->n_notes++];
+    va_list values;
+    va_start(values, format);
+    vsnprintf(note, TS_TABLE_NOTE, format, values);
+    va_end(values);
+    if (strlen(note) == TS_TABLE_NOTE - 1) ts_utf8_end_whole(note);
+    ts_utf8_show(note);
+}
+
+/* realloc to a smaller size; if that fails the old memory is kept. */
 static void *shrunk(void *memory, int64_t count, size_t element_size) {
     void *smaller = memory == NULL ? NULL : realloc(memory, (size_t)count * element_size);
     return smaller == NULL ? memory : smaller;

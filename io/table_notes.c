@@ -1,31 +1,19 @@
+/* table_notes.c: warns of columns that number the rows and of a first row that may be names. */
 #include "table_notes.h"
 
 #include <inttypes.h>
 #include <math.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 #include <strings.h>
 
 #include "cell.h"
-#include "utf8.h"
 
-enum { FEWEST_ROWS = 3 }; /* of which something can be said */
-
-void ts_note(ts_table *table, const char *format, ...) {
-    if (table->n_notes == TS_TABLE_NOTES) return;
-    char *note = table->notes[table->n_notes++];
-    va_list values;
-    va_start(values, format);
-    vsnprintf(note, TS_TABLE_NOTE, format, values);
-    va_end(values);
-    if (strlen(note) == TS_TABLE_NOTE - 1) ts_utf8_end_whole(note);
-    ts_utf8_show(note);
-}
+enum { FEWEST_ROWS = 3 }; /* fewer say nothing */
 
 /* ---- columns that number the rows -------------------------------------------------------------------------------- */
 
-/* "1-2,4": the chosen columns but the one at place `out`; "" where they are too many. */
+/* "1-2,4": the chosen columns except number `out`; "" if the list is too long. */
 static void list_others(const ts_table_builder *b, int64_t out, char *list, size_t size) {
     size_t used = 0;
     list[0] = '\0';
@@ -49,7 +37,7 @@ static bool counts_rows(const ts_table *t, int64_t column) {
     return true;
 }
 
-/* What is odd about the name, or NULL. */
+/* What is suspicious about a name, or NULL. */
 static const char *odd_name(const char *name) {
     static const char *const names[] = {"id", "index", "rownames", "unnamed: 0"};
     if (name[strspn(name, " \t")] == '\0') return "has no name, as row numbers have none";
@@ -84,7 +72,7 @@ static bool is_whole(const ts_table_builder *b, const char *text, const int64_t 
     return true;
 }
 
-/* What the row's numbers go up by from each of the file's columns to the next, if all alike; else 0. */
+/* The step from each of the file's columns to the next if it is constant and positive, else 0. */
 static double step_of(const ts_table_builder *b, const double *row) {
     const double step = (row[1] - row[0]) / (double)(b->columns[1] - b->columns[0]);
     for (int64_t k = 1; k < b->table->cols; k++)

@@ -1,3 +1,4 @@
+/* utf8.c: decodes, cuts, shows and repairs UTF-8. */
 #include "utf8.h"
 
 #include <stdbool.h>

@@ -1,6 +1,6 @@
 #include "attention_block.h"
 
-/* What block->spec says, for this step. */
+/* block->spec with the random streams of this step. */
 static ts_attention_spec spec_at(const ts_attention_block *block, uint32_t step) {
     ts_attention_spec spec = block->spec;
     spec.dropout_rng.step = spec.simplex.rng.step = step;

@@ -1,4 +1,5 @@
-/* linear.h: y = x W + b on the last axis; x [..,in], W [in,out], b [out], y [..,out]. */
+/* linear.h: y = x W + b on the last axis; x [..,in], W [in,out], b [out], y [..,out]. Gradients, errors and cost:
+ * ts_affine in ops.h. */
 #ifndef TS_LINEAR_H
 #define TS_LINEAR_H
 
@@ -6,17 +7,18 @@
 #include "params.h"
 
 typedef struct ts_linear {
-    int weight;           /* parameter "NAME.weight", [in,out], or [in] when diagonal */
+    int weight;           /* parameter "NAME.weight", [in,out], or [in] if diagonal */
     int bias;             /* parameter "NAME.bias", [out]; -1: none */
-    bool diagonal;        /* W = diag(weight): y = x * weight, in = out, one multiplication a coordinate */
-    int64_t first, count; /* count > 0: W only selects coordinates first .. first+count-1, and y holds just these */
+    bool diagonal;        /* W = diag(weight), in = out: one multiplication a coordinate */
+    int64_t first, count; /* count > 0: y is coordinates first .. first+count-1 of x, and there are no parameters */
 } ts_linear;
 
-/* Weights and bias uniform in (-1/sqrt(in), 1/sqrt(in)) [Glorot & Bengio 2010, as in common practice]. */
+/* Adds weights and, if `bias`, a bias, all uniform in (-1/sqrt(in), 1/sqrt(in)): the common initialisation that Glorot
+ * & Bengio 2010 describe. Fails as ts_params_add does. */
 ts_status ts_linear_add(ts_linear *layer, ts_params *params, const char *name, int64_t in, int64_t out, bool bias,
                         ts_error *error);
 
-/* The same with weights that are not trained, zero until the caller writes them; no bias. */
+/* The same without bias and with fixed weights: zero until the caller writes them, and not trained. */
 ts_status ts_linear_add_fixed(ts_linear *layer, ts_params *params, const char *name, int64_t in, int64_t out,
                               bool diagonal, ts_error *error);
 

@@ -1,4 +1,5 @@
-/* norm_layer.h: RMSNorm or LayerNorm over a range of coordinates, with trained gain (and bias). */
+/* norm_layer.h: RMSNorm or LayerNorm over a range of coordinates, with a trained gain (LayerNorm: and bias). Formulas,
+ * gradients, errors and cost: ts_rms_norm and ts_layer_norm in ops.h. */
 #ifndef TS_NORM_LAYER_H
 #define TS_NORM_LAYER_H
 
@@ -6,16 +7,17 @@
 #include "params.h"
 
 typedef struct ts_norm_layer {
-    int gain;             /* parameter "NAME.gain" [count], ones at start */
-    int bias;             /* parameter "NAME.bias" [count], zeros at start; -1: RMSNorm */
-    int64_t first, count; /* the coordinates; the others pass unchanged */
+    int gain;             /* parameter "NAME.gain" [count], initially ones */
+    int bias;             /* parameter "NAME.bias" [count], initially zeros; -1: RMSNorm */
+    int64_t first, count; /* the coordinates that are normalised; the others pass unchanged */
     double eps;
 } ts_norm_layer;
 
+/* Adds the gain and, for LayerNorm, the bias; fails as ts_params_add does. */
 ts_status ts_norm_layer_add(ts_norm_layer *layer, ts_params *params, const char *name, bool layer_norm, int64_t first,
                             int64_t count, double eps, ts_error *error);
 
-/* An RMSNorm whose gain is not trained, zero until the caller writes it. */
+/* Adds an RMSNorm with a fixed gain: zero until the caller writes it, and not trained. */
 ts_status ts_norm_layer_add_fixed(ts_norm_layer *layer, ts_params *params, const char *name, int64_t first,
                                   int64_t count, double eps, ts_error *error);
 

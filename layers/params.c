@@ -15,7 +15,7 @@ struct ts_params {
     int count;
     int64_t size;
     ts_real *values, *grads;
-    bool shared; /* names and values are another's, gradients the caller's */
+    bool shared; /* names and values belong to another ts_params, gradients to the caller */
 };
 
 ts_params *ts_params_create(void) {

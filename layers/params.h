@@ -1,7 +1,7 @@
 /* params.h: the parameters of a model: named tensors in one block of memory, their gradients in another.
  *
- * They outlive tapes. Add all of them, allocate once, then use them on any tape. A parameter is initialised from the
- * seed and its NAME, so adding a layer to a model leaves the others as they were. */
+ * Parameters outlive tapes. Add all of them, allocate once, then use them on any tape. The initial values of a
+ * parameter depend only on the seed and its NAME, so adding a layer to a model does not change those of the others. */
 #ifndef TS_PARAMS_H
 #define TS_PARAMS_H
 
@@ -9,28 +9,28 @@
 
 typedef struct ts_params ts_params;
 
-enum { TS_PARAM_NAME = 64 }; /* bytes of a name, with its end */
+enum { TS_PARAM_NAME = 64 }; /* bytes of a name, with its final NUL */
 
-/* How a parameter starts, and whether it learns. */
+/* How a parameter is initialised, and whether it is trained. */
 typedef struct ts_init {
     enum { TS_INIT_ZEROS, TS_INIT_ONES, TS_INIT_UNIFORM } kind;
     double bound; /* UNIFORM: uniform in (-bound, bound) */
-    bool fixed;   /* it has no gradient; set its values after ts_params_allocate */
+    bool fixed;   /* not trained: it has no gradient; set its values after ts_params_allocate */
 } ts_init;
 
 ts_params *ts_params_create(void); /* NULL when out of memory */
 void ts_params_free(ts_params *params);
 
-/* The same parameters with gradients of their own, which the caller keeps: grads [ts_params_size]. For threads that
- * work on one model at the same time. It must not outlive `params`. NULL when out of memory. */
+/* The same parameters with separate gradients, owned by the caller: grads [ts_params_size]. For threads that use one
+ * model at the same time. Must not outlive `params`. NULL when out of memory. */
 ts_params *ts_params_share(const ts_params *params, ts_real *grads);
-void ts_params_set_grads(ts_params *shared, ts_real *grads); /* other ones, from here on */
+void ts_params_set_grads(ts_params *shared, ts_real *grads); /* replaces its gradients */
 
-/* Adds a parameter and returns its number, or -1 with *error set: a name that is empty, too long or taken, a bad shape,
- * called after ts_params_allocate, out of memory. */
+/* Adds a parameter and returns its number, or -1 with *error set: the name is empty, too long or taken, the shape has
+ * an empty axis, ts_params_allocate was called before, or memory is short. */
 int ts_params_add(ts_params *params, const char *name, ts_shape shape, ts_init init, ts_error *error);
 
-/* Takes memory for all of them and initialises them. */
+/* Allocates all parameters and gradients and initialises them. Call once. */
 ts_status ts_params_allocate(ts_params *params, uint64_t seed, ts_error *error);
 
 int ts_params_count(const ts_params *params);
@@ -38,17 +38,17 @@ int ts_params_find(const ts_params *params, const char *name); /* -1 when there 
 const char *ts_params_name(const ts_params *params, int i);
 const ts_shape *ts_params_shape(const ts_params *params, int i);
 ts_real *ts_params_value(ts_params *params, int i); /* NULL before ts_params_allocate */
-ts_real *ts_params_grad(ts_params *params, int i);  /* NULL then, and when fixed */
+ts_real *ts_params_grad(ts_params *params, int i);  /* NULL before ts_params_allocate, and if fixed */
 
-/* All values, and all gradients, as one row of ts_params_size numbers (optimisers see this). The gradient of a fixed
- * parameter stands there as zeros. */
+/* All values, and all gradients, as one array of ts_params_size numbers, for optimisers. The gradients of fixed
+ * parameters are zeros there. */
 int64_t ts_params_size(const ts_params *params);
 ts_real *ts_params_values(ts_params *params);
 ts_real *ts_params_grads(ts_params *params);
 void ts_params_zero_grads(ts_params *params);
 
-/* Parameter i on a tape: a leaf whose gradient adds up in ts_params_grad. The tape refuses one that there is not, and
- * any before ts_params_allocate. */
+/* Parameter i on a tape: a leaf whose gradient adds up in ts_params_grad. The tape refuses (TS_ERROR_USAGE) a number
+ * that does not exist, and any before ts_params_allocate. */
 ts_tensor *ts_params_use(ts_params *params, int i, ts_tape *tape);
 
 #endif

@@ -252,8 +252,7 @@ static bool read_state(const ts_safetensors *file, ts_trainer *t, ts_error *erro
     return ok || refuse(error, "state: a number is out of range");
 }
 
-/* ---- tensors -------------------------------------------------------------------------------------------------------
- */
+/* ---- tensors ----------------------------------------------------------------------------------------------------- */
 
 enum { TENSOR_NAME = TS_PARAM_NAME + 16 };
 

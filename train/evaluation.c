@@ -21,10 +21,10 @@ double ts_log_objective(int64_t n, int64_t d, int64_t k, const ts_real *points, 
     return log(total);
 }
 
-/* One thread's memory. */
+/* The memory of one thread. */
 typedef struct evaluator {
     const ts_evaluation *e;
-    ts_learner_run *run; /* NULL: Lloyd's algorithm alone */
+    ts_learner_run *run; /* NULL: only Lloyd's algorithm runs */
     ts_real *points, *centers;
     int64_t *rows;
 } evaluator;

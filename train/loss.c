@@ -27,7 +27,7 @@ const char *ts_loss_name(ts_loss_kind kind) {
     return (unsigned)kind < TS_LOSS_KINDS ? KINDS[kind].name : NULL;
 }
 
-/* [..,n,k] -> [..], rounded once. */
+/* Sums over the last two axes, [..,n,k] -> [..], rounded once. */
 static ts_tensor *sum_of_tasks(ts_tape *tape, ts_tensor *x) {
     if (ts_tape_status(tape) != TS_OK) return x;
     ts_shape flat = x->shape;
@@ -40,8 +40,8 @@ static ts_tensor *sum_of_tasks(ts_tape *tape, ts_tensor *x) {
  *
  *     L = sum_i m_i + sum_ij p_ij (r_ij - m_i),  p_i = P(-(r_i - m_i) / tau)
  *
- * has the value and the gradient of the formula. Its terms are not negative, so rounding leaves L above the sum of the
- * m_i; and the nearest centre scores 0 whatever tau is, so a row never consists of -inf. */
+ * has the same value and gradient as the formula in loss.h. Its terms are not negative, so L stays at least the sum of
+ * the m_i after rounding; and the nearest centre has score 0 whatever tau is, so no row consists of -inf only. */
 ts_tensor *ts_clustering_loss(ts_tape *tape, ts_tensor *points, ts_tensor *centers, const ts_loss_spec *spec) {
     if (spec == NULL) return ts_fail(tape, TS_ERROR_USAGE, "clustering loss: the spec is NULL");
     const char *name = ts_loss_name(spec->kind);

@@ -13,7 +13,7 @@ TS_CLONES void ts_noise_normal(int64_t pairs, double *values) {
     }
 }
 
-/* The distance from the nearer end of (0,1): exact in the tails, where u - 1/2 would lose digits. */
+/* The distance from u to the nearer end of (0,1): exact in the tails, where u - 1/2 would lose digits. */
 static inline double tail_of(double u) {
     return u < 0.5 ? u : 1 - u;
 }

@@ -108,7 +108,7 @@ static bool is_frozen(const ts_optimiser *o, int64_t i) {
     return o->frozen != NULL && o->frozen[i];
 }
 
-/* The largest number that is stored as one. */
+/* The largest finite number of type ts_real. */
 static const double MOST = sizeof(ts_real) == sizeof(float) ? FLT_MAX : DBL_MAX;
 
 static bool sgd_fits(const ts_optimiser *o, const ts_real *grads) {
@@ -131,10 +131,10 @@ static void sgd_step(const ts_optimiser *o, double rate, ts_real *values, const 
     }
 }
 
-/* A step of Adam: what is the same for all parameters. */
+/* The numbers of a step of Adam that all parameters share. */
 typedef struct adam {
     double beta1, beta2, correct1, correct2, epsilon, decay, rate;
-    double most; /* of the second moment, so that it is stored as a number and, corrected, is one */
+    double most; /* the largest second moment that is finite as stored and when corrected */
 } adam;
 
 static inline double adam_first(const adam *a, double g, ts_real first) {
@@ -170,8 +170,7 @@ static inline int adam_overflows(const adam *a, double g, ts_real first, ts_real
     return 1 - (fits1 & fits2);
 }
 
-/* Would all moments be numbers? Infinite ones would hold their parameters where they are from then on, without a word.
- */
+/* Would all moments be finite? An infinite one would silently stop its parameter from changing ever again. */
 TS_CLONES static bool adam_run_fits(const ts_optimiser *o, const adam *a, int64_t from, int64_t to,
                                     const ts_real *grads) {
     const ts_real *first = o->moment[0], *second = o->moment[1];
@@ -184,7 +183,7 @@ TS_CLONES static bool adam_run_fits(const ts_optimiser *o, const adam *a, int64_
     return true;
 }
 
-enum { RUN = 4096 }; /* elements of a step that one thread takes at a time */
+enum { RUN = 4096 }; /* elements that a thread updates at a time */
 
 static int64_t run_end(const ts_optimiser *o, int64_t from) {
     return from + RUN < o->size ? from + RUN : o->size;
@@ -225,7 +224,7 @@ ts_status ts_optimiser_step(ts_optimiser *o, double rate, int64_t size, ts_real 
 
 /* ---- clipping ------------------------------------------------------------------------------------------------ */
 
-/* In eight interleaved parts, which do not wait for each other. */
+/* The norm, from eight interleaved partial sums that do not depend on each other. */
 static double length(int64_t size, const ts_real *x) {
     enum { PARTS = 8 };
     double part[PARTS] = {0}, sum = 0;
@@ -237,7 +236,7 @@ static double length(int64_t size, const ts_real *x) {
     return sqrt(sum);
 }
 
-/* The same where a square was beyond double: of the elements by the largest. */
+/* The norm if a square overflows double: elements are divided by the largest first. */
 static double length_scaled(int64_t size, const ts_real *x) {
     double largest = 0, sum = 0;
     for (int64_t i = 0; i < size; i++) {

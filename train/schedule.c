@@ -77,7 +77,7 @@ double ts_schedule_rate(const ts_schedule *schedule, int64_t step) {
 }
 
 static bool improves(const ts_schedule *s, double metric) {
-    if (isinf(s->best)) return metric < s->best; /* |best| times the threshold would make NaN of it */
+    if (isinf(s->best)) return metric < s->best; /* threshold |best| would be infinite or NaN */
     return metric < s->best - s->spec.threshold * fabs(s->best);
 }
 

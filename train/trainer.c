@@ -100,8 +100,7 @@ int64_t ts_train_unroll_at(const ts_train_options *o, int64_t step) {
     return number < o->unroll ? number : o->unroll;
 }
 
-/* ---- memory --------------------------------------------------------------------------------------------------------
- */
+/* ---- memory ------------------------------------------------------------------------------------------------------ */
 
 /* One thread's. */
 typedef struct worker {
@@ -212,8 +211,7 @@ void ts_trainer_free(ts_trainer *t) {
     free(t);
 }
 
-/* ---- a step --------------------------------------------------------------------------------------------------------
- */
+/* ---- a step ------------------------------------------------------------------------------------------------------ */
 
 static ts_status draw_task(const ts_train_options *o, int64_t step, int64_t task, const worker *w, ts_error *error) {
     /* a task of the pool is of one family, wherever in a step it stands */

@@ -1,3 +1,5 @@
+#include "plain.h"
+
 #include <float.h>
 #include <math.h>
 #include <stdlib.h>

@@ -2,7 +2,10 @@
 #ifndef TS_PLAIN_PARTS_H
 #define TS_PLAIN_PARTS_H
 
-#include "plain.h"
+#include "../data/clustering.h"
+
+typedef struct ts_plain ts_plain; /* plain.h */
+typedef struct ts_plain_algorithm ts_plain_algorithm;
 
 struct ts_plain {
     const ts_plain_algorithm *algorithm;

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "../../autograd/rng.h"
+#include "plain.h"
 #include "plain_parts.h"
 
 /* ---- how a point is shared ----------------------------------------------------------------------------------- */

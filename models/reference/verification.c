@@ -109,8 +109,7 @@ static bool uses_soft_codes(const verify_case *c) {
     return strcmp(c->settings.scheme, "binary") == 0 && c->gamma_factor > 0;
 }
 
-/* ---- the grid ------------------------------------------------------------------------------------------------------
- */
+/* ---- the grid ---------------------------------------------------------------------------------------------------- */
 
 typedef enum data_kind {
     DATA_CLUSTERS,   /* Gaussian clusters */
@@ -354,8 +353,7 @@ static double objective(const verify_case *c, const verify_problem *p, const dou
     return sum;
 }
 
-/* ---- comparing -----------------------------------------------------------------------------------------------------
- */
+/* ---- comparing --------------------------------------------------------------------------------------------------- */
 
 typedef struct comparison {
     const verify_case *setup; /* its gamma that of the problem */

@@ -1,3 +1,5 @@
+#include "circuit.h"
+
 #include <float.h>
 #include <math.h>
 #include <stdlib.h>

@@ -2,10 +2,12 @@
 #ifndef TS_CIRCUIT_PARTS_H
 #define TS_CIRCUIT_PARTS_H
 
-#include "circuit.h"
+#include "../data/clustering.h"
+#include "../definition/definition.h"
 #include "streamed_layer.h"
 #include "transformer.h"
 
+typedef struct ts_circuit ts_circuit; /* circuit.h */
 struct ts_circuit {
     ts_transformer model;
     ts_problem problem;
