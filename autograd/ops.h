@@ -16,7 +16,7 @@
  *     broadcast as NumPy: shapes are aligned at the last axis, an axis of length 1 or none stretches.
  *     edges     infinities and NaN are passed on as IEEE arithmetic does; no op fails on a value. An element whose
  *               dy is exactly 0 adds exactly 0 to every gradient, even where the derivative is infinite or NaN
- *               (op.h).
+ *               (upstream.h).
  *     errors    An op that refuses records "name [shapes]: reason" on the tape (tape.h) and returns a harmless
  *               scalar. Shapes that do not fit are TS_ERROR_SHAPE, arguments outside their range TS_ERROR_VALUE.
  *               All refuse NULL, tensors of another tape or from before a reset, and a wrong number of inputs

@@ -84,12 +84,35 @@ double number(const json_t *report, const char *key) {
     return json_number_value(value);
 }
 
+const char *word(const json_t *report, const char *key) {
+    const char *value = json_string_value(json_object_get(report, key));
+    ck_assert_msg(value != NULL, "no text %s", key);
+    return value;
+}
+
 double center(const json_t *report, size_t i, size_t j) {
     return json_number_value(json_array_get(json_array_get(json_object_get(report, "centers"), i), j));
 }
 
 int label(const json_t *report, size_t i) {
     return (int)json_integer_value(json_array_get(json_object_get(report, "labels"), i));
+}
+
+void expect_labels(const json_t *report, const char *digits) {
+    ck_assert_uint_eq(json_array_size(json_object_get(report, "labels")), strlen(digits));
+    for (size_t i = 0; digits[i] != '\0'; i++)
+        ck_assert_msg(label(report, i) == digits[i] - '0', "row %zu: label %d, not %c", i, label(report, i), digits[i]);
+}
+
+void expect_centers(const json_t *report, size_t k, size_t d, const double *centers) {
+    ck_assert_uint_eq(json_array_size(json_object_get(report, "centers")), k);
+    for (size_t i = 0; i < k * d; i++) ck_assert_double_eq_tol(center(report, i / d, i % d), centers[i], 1e-6);
+}
+
+int count_of(const char *text, const char *part) {
+    int count = 0;
+    for (const char *at = strstr(text, part); at != NULL; at = strstr(at + 1, part)) count++;
+    return count;
 }
 
 char *script_of(const char *format, ...) {
@@ -143,6 +166,13 @@ void expect_readable(const char *script) {
     ck_assert_int_gt(texts, 2);
 }
 
+void expect_file(const char *name, const char *text) {
+    char *content = read_file(name, NULL);
+    ck_assert_msg(content != NULL, "%s is missing", name);
+    ck_assert_str_eq(content, text);
+    free(content);
+}
+
 void expect_same_files(const char *a, const char *b) {
     size_t length_a = 0, length_b = 0;
     char *of_a = read_file(a, &length_a), *of_b = read_file(b, &length_b);
@@ -168,10 +198,10 @@ void expect_failure(int expected, const char *message, const char *format, ...) 
     expect_failure_line(message);
 }
 
-int run_suite_in_folder(Suite *suite) {
+int run_case_in_folder(const char *name, TCase *tests) {
     char folder[] = "/tmp/tessera-test-XXXXXX", command[100];
     if (mkdtemp(folder) == NULL || chdir(folder) != 0) return EXIT_FAILURE;
-    const int result = run_suite(suite);
+    const int result = run_case(name, tests);
     snprintf(command, sizeof command, "rm -rf '%s'", folder);
     if (chdir("/") != 0 || system(command) != 0) return EXIT_FAILURE;
     free(out);
@@ -179,8 +209,8 @@ int run_suite_in_folder(Suite *suite) {
     return result;
 }
 
-int run_program_suite(Suite *suite) {
-    if (getenv("TESSERA") != NULL && getenv("TESSERA_DATA") != NULL) return run_suite_in_folder(suite);
+int run_program_case(const char *name, TCase *tests) {
+    if (getenv("TESSERA") != NULL && getenv("TESSERA_DATA") != NULL) return run_case_in_folder(name, tests);
     fputs("TESSERA and TESSERA_DATA must be set\n", stderr);
     return EXIT_FAILURE;
 }

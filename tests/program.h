@@ -29,8 +29,14 @@ int tessera_v(const char *format, va_list arguments);
  * what stands in the reports of `tessera cluster`. */
 json_t *tessera_json(const char *format, ...);
 double number(const json_t *report, const char *key);
+const char *word(const json_t *report, const char *key);
 double center(const json_t *report, size_t i, size_t j);
 int label(const json_t *report, size_t i);
+void expect_labels(const json_t *report, const char *digits); /* "0011" */
+void expect_centers(const json_t *report, size_t k, size_t d, const double *centers);
+
+/* How often this part is in a text, which may overlap itself. */
+int count_of(const char *text, const char *part);
 
 /* Runs it with a gnuplot of ours in PATH, expects success, and returns the script that gnuplot would have drawn from,
  * to be freed. So what is in a picture can be tested where there is no gnuplot. */
@@ -45,7 +51,8 @@ void read_range(const char *script, const char *which, double range[2]);
  */
 void expect_readable(const char *script);
 
-/* Both files hold the same bytes. */
+/* A file holds this text; both files hold the same bytes. */
+void expect_file(const char *name, const char *text);
 void expect_same_files(const char *a, const char *b);
 
 /* Runs it and expects: this exit code; one line on standard error, which begins with "tessera: " and contains
@@ -53,8 +60,8 @@ void expect_same_files(const char *a, const char *b);
 void expect_failure(int expected, const char *message, const char *format, ...);
 void expect_failure_line(const char *message);
 
-/* Runs a suite in a fresh folder and removes that; what main returns. The second is for suites that run the program. */
-int run_suite_in_folder(Suite *suite);
-int run_program_suite(Suite *suite);
+/* Runs a case in a fresh folder and removes that; what main returns. The second is for cases that run the program. */
+int run_case_in_folder(const char *name, TCase *tests);
+int run_program_case(const char *name, TCase *tests);
 
 #endif

@@ -2,31 +2,8 @@
 
 #include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
-char folder[256], path[600];
 unsigned char file_bytes[8192];
-
-void enter(void) {
-    const char *base = getenv("TMPDIR");
-    snprintf(folder, sizeof folder, "%s/tessera_table_XXXXXX", base == NULL ? "/tmp" : base);
-    ck_assert_ptr_nonnull(mkdtemp(folder));
-}
-
-void leave(void) {
-    unlink(path);
-    ck_assert_int_eq(rmdir(folder), 0);
-}
-
-void put(const char *name, const void *bytes, size_t size) {
-    if (path[0] != '\0') unlink(path);
-    snprintf(path, sizeof path, "%s/%s", folder, name);
-    FILE *stream = fopen(path, "wb");
-    ck_assert_ptr_nonnull(stream);
-    ck_assert_uint_eq(fwrite(bytes, 1, size, stream), size);
-    ck_assert_int_eq(fclose(stream), 0);
-}
 
 ts_table read_good(const ts_table_options *options) {
     ts_table table;
@@ -91,9 +68,7 @@ void put_npy(const char *header, const void *payload, size_t payload_size) {
     put("a.npy", file_bytes, build_npy(1, header, payload, payload_size));
 }
 
-int run_table_suite(Suite *suite, TCase *tests) {
-    tcase_set_timeout(tests, 0);
+int run_table_case(const char *name, TCase *tests) {
     tcase_add_checked_fixture(tests, enter, leave);
-    suite_add_tcase(suite, tests);
-    return run_suite(suite);
+    return run_case(name, tests);
 }

@@ -1,4 +1,4 @@
-/* table_files.h: what the tests of the readers of tables share: one file at a time, in a folder of its own. */
+/* table_files.h: what the tests of the readers of tables share. */
 #ifndef TESTS_TABLE_FILES_H
 #define TESTS_TABLE_FILES_H
 
@@ -6,15 +6,9 @@
 #include <stdint.h>
 
 #include "../io/table.h"
-#include "test_main.h"
+#include "one_file.h"
 
-#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
-
-extern char folder[256], path[600];
 extern unsigned char file_bytes[8192];
-
-/* Makes `path` a file of this name with these bytes, and the only one. */
-void put(const char *name, const void *bytes, size_t size);
 
 ts_table read_good(const ts_table_options *options);
 
@@ -44,6 +38,6 @@ size_t build_npy(int version, const char *header, const void *payload, size_t pa
 void put_npy(const char *header, const void *payload, size_t payload_size);
 
 /* Runs the tests, each in a fresh folder; what main returns. */
-int run_table_suite(Suite *suite, TCase *tests);
+int run_table_case(const char *name, TCase *tests);
 
 #endif

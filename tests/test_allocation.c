@@ -84,13 +84,11 @@ END_TEST
 #endif
 
 int main(void) {
-    Suite *suite = suite_create("allocation");
     TCase *tests = tcase_create("allocation");
 #if CAN_COUNT
     tcase_add_loop_test(tests, a_step_takes_no_memory_after_the_first, 0, 2);
 #else
     say_skipped("a_step_takes_no_memory_after_the_first", "a sanitizer counts allocations itself, or no glibc");
 #endif
-    suite_add_tcase(suite, tests);
-    return run_suite(suite);
+    return run_case("allocation", tests);
 }

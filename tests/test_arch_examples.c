@@ -275,9 +275,7 @@ START_TEST(together_with_other_options) {
 END_TEST
 
 int main(void) {
-    Suite *suite = suite_create("arch examples");
     TCase *tests = tcase_create("all");
-    tcase_set_timeout(tests, 0);
     tcase_add_test(tests, every_definition);
     tcase_add_test(tests, printed_as_read);
     tcase_add_test(tests, spherical_trimmed);
@@ -288,6 +286,5 @@ int main(void) {
     tcase_add_test(tests, learned_script);
     tcase_add_test(tests, wrong_definitions);
     tcase_add_test(tests, together_with_other_options);
-    suite_add_tcase(suite, tests);
-    return run_program_suite(suite);
+    return run_program_case("arch examples", tests);
 }

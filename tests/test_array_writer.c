@@ -7,33 +7,17 @@
 
 #include "../io/array_writer.h"
 #include "../io/table.h"
-#include "test_main.h"
+#include "one_file.h"
 
-static char folder[256], path[600];
 static char content[1 << 20];
-
-static void enter(void) {
-    const char *base = getenv("TMPDIR");
-    snprintf(folder, sizeof folder, "%s/tessera_writer_XXXXXX", base == NULL ? "/tmp" : base);
-    ck_assert_ptr_nonnull(mkdtemp(folder));
-}
-
-static void leave(void) {
-    unlink(path);
-    rmdir(folder);
-}
 
 /* Writes the array under this name; its bytes are in `content`, their number is returned. */
 static size_t write_array(const char *name, const ts_array_view *array) {
     ts_io_error error;
-    unlink(path);
-    snprintf(path, sizeof path, "%s/%s", folder, name);
+    name_file(name);
     ck_assert_msg(ts_array_write(path, array, &error), "%s", error.text);
-    FILE *stream = fopen(path, "rb");
-    ck_assert_ptr_nonnull(stream);
-    const size_t size = fread(content, 1, sizeof content - 1, stream);
+    const size_t size = get(content, sizeof content - 1);
     content[size] = '\0';
-    fclose(stream);
     return size;
 }
 
@@ -198,9 +182,7 @@ START_TEST(reads_back) {
 END_TEST
 
 int main(void) {
-    Suite *suite = suite_create("array writer");
     TCase *tests = tcase_create("all");
-    tcase_set_timeout(tests, 0);
     tcase_add_checked_fixture(tests, enter, leave);
     tcase_add_test(tests, npy_bytes);
     tcase_add_test(tests, npy_shapes);
@@ -210,6 +192,5 @@ int main(void) {
     tcase_add_test(tests, names_and_ranks);
     tcase_add_test(tests, failures_are_reported);
     tcase_add_test(tests, reads_back);
-    suite_add_tcase(suite, tests);
-    return run_suite(suite);
+    return run_case("array writer", tests);
 }

@@ -7,26 +7,10 @@
 #endif
 
 #include "../autograd/gradcheck.h"
-#include "../autograd/ops.h"
 #include "../autograd/parallel.h"
-#include "test_main.h"
-
-static ts_tape *tape;
-
-static void setup(void) {
-    tape = ts_tape_create(TS_RECORD);
-}
-
-static void teardown(void) {
-    ts_tape_free(tape);
-}
+#include "on_tape.h"
 
 static const ts_attention_spec dot_softmax = {.score = TS_SCORE_DOT, .simplex = {.map = &ts_softmax_map}, .gamma = 1};
-
-static void fill(ts_tensor *t, const char *name) {
-    const ts_rng rng = {test_seed(), ts_rng_stream(name), 0};
-    for (int64_t i = 0; i < ts_size(&t->shape); i++) t->data[i] = (ts_real)(2 * ts_rng_uniform(rng, (uint64_t)i) - 1);
-}
 
 /* A row with every key masked gives zeros and no gradient, and poisons nothing. */
 START_TEST(fully_masked_row) {
@@ -301,11 +285,7 @@ END_TEST
 
 int main(void) {
     ts_parallel_cutoff = 1000; /* small work meets threads */
-    Suite *suite = suite_create("attention");
-    TCase *tests = tcase_create("all");
-    printf("seed %" PRIu64 "\n", test_seed());
-    tcase_set_timeout(tests, 0);
-    tcase_add_checked_fixture(tests, setup, teardown);
+    TCase *tests = tape_case();
     tcase_add_test(tests, fully_masked_row);
     tcase_add_test(tests, masked_keys_are_excluded_exactly);
     tcase_add_test(tests, equals_its_composition);
@@ -323,6 +303,5 @@ int main(void) {
 #else
     say_skipped("the_same_bits_on_any_number_of_threads, and of weights", "no OpenMP");
 #endif
-    suite_add_tcase(suite, tests);
-    return run_suite(suite);
+    return run_case("attention", tests);
 }

@@ -250,14 +250,11 @@ START_TEST(options_as_json) {
 END_TEST
 
 int main(void) {
-    Suite *suite = suite_create("checkpoints");
     TCase *tests = tcase_create("checkpoint");
-    tcase_set_timeout(tests, 0);
     tcase_add_test(tests, tensors_of_another_model);
     tcase_add_test(tests, damaged_metadata);
     tcase_add_test(tests, files_that_are_no_checkpoint);
     tcase_add_test(tests, between_two_observations);
     tcase_add_test(tests, options_as_json);
-    suite_add_tcase(suite, tests);
-    return run_suite_in_folder(suite);
+    return run_case_in_folder("checkpoints", tests);
 }

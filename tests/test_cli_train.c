@@ -478,9 +478,7 @@ END_TEST
 #endif
 
 int main(void) {
-    Suite *suite = suite_create("training by the program");
     TCase *tests = tcase_create("train");
-    tcase_set_timeout(tests, 0);
     tcase_add_test(tests, a_run_and_its_files);
     tcase_add_test(tests, the_curve_as_drawn);
     tcase_add_test(tests, threads_change_nothing);
@@ -502,6 +500,5 @@ int main(void) {
 #else
     say_skipped("threads_wait_briefly_unless_told", "no OpenMP, or not Linux");
 #endif
-    suite_add_tcase(suite, tests);
-    return run_program_suite(suite);
+    return run_program_case("training by the program", tests);
 }

@@ -342,9 +342,7 @@ START_TEST(verify) {
 END_TEST
 
 int main(void) {
-    Suite *suite = suite_create("algorithms of the program");
     TCase *tests = tcase_create("variants");
-    tcase_set_timeout(tests, 0);
     tcase_add_test(tests, every_algorithm_is_its_plain_one_on_data_of_real_shape);
     tcase_add_test(tests, options_that_an_algorithm_does_not_have);
     tcase_add_test(tests, spherical);
@@ -357,6 +355,5 @@ int main(void) {
     tcase_add_test(tests, wrong_definitions);
     tcase_add_test(tests, threads_change_nothing);
     tcase_add_test(tests, verify);
-    suite_add_tcase(suite, tests);
-    return run_program_suite(suite);
+    return run_program_case("algorithms of the program", tests);
 }

@@ -76,12 +76,6 @@ static double value(const json_t *row, const char *curve, size_t step) {
     return json_number_value(number);
 }
 
-static const char *word(const json_t *object, const char *key) {
-    const char *text = json_string_value(json_object_get(object, key));
-    ck_assert_msg(text != NULL, "no text %s", key);
-    return text;
-}
-
 static void expect_curves(const json_t *row, const curves *c) {
     ck_assert_uint_eq(json_array_size(json_object_get(row, "lloyd")), WIDTH);
     ck_assert_uint_eq(json_array_size(json_object_get(row, "model")), WIDTH);
@@ -391,9 +385,7 @@ START_TEST(wrong_files) {
 END_TEST
 
 int main(void) {
-    Suite *suite = suite_create("eval");
     TCase *tests = tcase_create("eval");
-    tcase_set_timeout(tests, 0);
     tcase_add_test(tests, by_itself_it_evaluates_as_trained);
     tcase_add_test(tests, lists_are_crossed);
     tcase_add_test(tests, tasks_and_modes_of_other_kinds);
@@ -405,6 +397,5 @@ int main(void) {
     tcase_add_test(tests, what_is_drawn);
     tcase_add_test(tests, wrong_command_lines);
     tcase_add_test(tests, wrong_files);
-    suite_add_tcase(suite, tests);
-    return run_program_suite(suite);
+    return run_program_case("eval", tests);
 }

@@ -187,15 +187,12 @@ START_TEST(validation_is_an_evaluation) {
 END_TEST
 
 int main(void) {
-    Suite *suite = suite_create("evaluation");
     TCase *tests = tcase_create("evaluation");
-    tcase_set_timeout(tests, 0);
     tcase_add_test(tests, lloyd_is_lloyd);
     tcase_add_test(tests, learned_steps_are_those_of_the_tape);
     tcase_add_test(tests, modes_starts_and_threads);
     tcase_add_test(tests, tasks_of_zero_cost_and_of_another_size);
     tcase_add_test(tests, a_lost_centre_is_not_overlooked);
     tcase_add_test(tests, validation_is_an_evaluation);
-    suite_add_tcase(suite, tests);
-    return run_suite_in_folder(suite);
+    return run_case_in_folder("evaluation", tests);
 }

@@ -69,14 +69,11 @@ START_TEST(train) {
 END_TEST
 
 int main(void) {
-    Suite *suite = suite_create("examples");
     TCase *tests = tcase_create("all");
-    tcase_set_timeout(tests, 0);
     tcase_add_test(tests, scalars);
     tcase_add_test(tests, fit);
     tcase_add_test(tests, own_op);
     tcase_add_test(tests, kmeans_transformer);
     tcase_add_test(tests, train);
-    suite_add_tcase(suite, tests);
-    return run_suite(suite);
+    return run_case("examples", tests);
 }

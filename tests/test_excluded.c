@@ -6,30 +6,15 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "../autograd/isa.h"
-#include "../autograd/ops.h"
 #include "../autograd/parallel.h"
-#include "test_main.h"
+#include "instruction_sets.h"
 
 #ifdef _OPENMP
 #include <omp.h>
 #endif
 
-static const char *const ISAS[] = {"base", "avx2", "avx512"};
-enum { ISA_COUNT = 3 };
 static const double JUNK[] = {FLT_MAX, -FLT_MAX, INFINITY, -INFINITY, NAN};
 enum { JUNK_COUNT = 5 };
-
-static ts_tape *tape;
-
-static void setup(void) {
-    tape = ts_tape_create(TS_RECORD);
-}
-
-static void teardown(void) {
-    ts_tape_free(tape);
-    ts_isa_use(NULL);
-}
 
 /* The largest finite number of either precision. */
 static ts_real junk(int which) {
@@ -110,7 +95,7 @@ static bool sees(exclusion kind, int64_t i, int64_t j) {
     return j % 3 == 0 || (i * 7 + j * 5) % 11 < 6;
 }
 
-static ts_tensor *filled(int64_t n, int64_t d, const char *name) {
+static ts_tensor *positive(int64_t n, int64_t d, const char *name) {
     ts_tensor *t = ts_variable(tape, TS_SHAPE(BATCHES, n, d), NULL);
     const ts_rng rng = {test_seed(), ts_rng_stream(name), 0};
     for (int64_t i = 0; i < BATCHES * n * d; i++) t->data[i] = (ts_real)(float)(0.1 + ts_rng_uniform(rng, (uint64_t)i));
@@ -124,8 +109,8 @@ typedef struct run {
 /* With junk in keys and values, or ordinary numbers where it is NULL; f = 0: the weights alone. */
 static run attend(const ts_attention_spec *spec, exclusion kind, const ts_real *value, bool weights) {
     ts_tape_reset(tape);
-    run r = {filled(N, E, "q"), filled(M, E, "k"), filled(M, F, "v"), NULL};
-    ts_tensor *mask = ts_constant(tape, TS_SHAPE(BATCHES, N, M), NULL), *dy = filled(N, weights ? M : F, "dy");
+    run r = {positive(N, E, "q"), positive(M, E, "k"), positive(M, F, "v"), NULL};
+    ts_tensor *mask = ts_constant(tape, TS_SHAPE(BATCHES, N, M), NULL), *dy = positive(N, weights ? M : F, "dy");
     for (int64_t i = 0; i < BATCHES * N * M; i++) mask->data[i] = sees(kind, i / M % N, i % M);
     for (int64_t j = 0; j < BATCHES * M && value != NULL; j++) {
         for (int64_t c = 0; c < E && holds_junk(j % M); c++) r.k->data[j * E + c] = *value;
@@ -244,8 +229,8 @@ END_TEST
  */
 static run drop(const ts_attention_spec *spec, ts_real value, const bool *reached) {
     ts_tape_reset(tape);
-    run r = {filled(N, E, "q"), filled(M, E, "k"), filled(M, F, "v"), NULL};
-    ts_tensor *dy = filled(N, F, "dy");
+    run r = {positive(N, E, "q"), positive(M, E, "k"), positive(M, F, "v"), NULL};
+    ts_tensor *dy = positive(N, F, "dy");
     for (int64_t c = 0; c < F; c++) r.v->data[4 * F + c] = value;
     for (int64_t i = 0; i < N * F && reached != NULL; i++)
         if (reached[i / F]) dy->data[i] = 0;
@@ -306,7 +291,7 @@ START_TEST(an_outlier_of_another_row) {
         if (!ts_isa_use(ISAS[c / 5])) continue;
         ts_tape_reset(tape);
         ts_attention_spec spec = spec_of(&ts_softmax_map, TS_SCORE_EUCLIDEAN, 0, true);
-        ts_tensor *q = filled(N, E, "q"), *k = filled(M, E, "k"), *v = filled(M, F, "v");
+        ts_tensor *q = positive(N, E, "q"), *k = positive(M, E, "k"), *v = positive(M, F, "v");
         ts_tensor *mask = ts_constant(tape, TS_SHAPE(BATCHES, N, M), NULL);
         for (int64_t i = 0; i < BATCHES * N * M; i++) /* odd rows see the outliers, most keys, and even ones the rest */
             mask->data[i] = (i % M < 50) == (i / M % N % 2 == 1);
@@ -323,13 +308,9 @@ END_TEST
 
 int main(void) {
     ts_parallel_cutoff = 1000; /* small work meets threads */
-    Suite *suite = suite_create("excluded");
-    TCase *tests = tcase_create("all");
+    TCase *tests = isa_case();
     int maps = 0;
     while (ts_simplex_maps[maps] != NULL) maps++;
-    printf("seed %" PRIu64 "\n", test_seed());
-    tcase_set_timeout(tests, 0);
-    tcase_add_checked_fixture(tests, setup, teardown);
     tcase_add_test(tests, a_value_that_overflows);
     tcase_add_test(tests, a_weight_of_zero_and_a_large_value);
     tcase_add_loop_test(tests, plain_form, 0, maps);
@@ -340,6 +321,5 @@ int main(void) {
     tcase_add_loop_test(tests, dropped_weights, 0, maps);
     tcase_add_loop_test(tests, dropped_weights_in_the_fast_form, 0, FAST_COUNT);
     tcase_add_test(tests, an_outlier_of_another_row);
-    suite_add_tcase(suite, tests);
-    return run_suite(suite);
+    return run_case("excluded", tests);
 }

@@ -141,12 +141,9 @@ START_TEST(a_child_forked_afterwards_works_alone) {
 END_TEST
 
 int main(void) {
-    Suite *suite = suite_create("fork");
     TCase *tests = tcase_create("all");
     ts_parallel_cutoff = 0;
-    tcase_set_timeout(tests, 0);
     tcase_add_test(tests, a_child_forked_before_has_threads_of_its_own);
     tcase_add_test(tests, a_child_forked_afterwards_works_alone);
-    suite_add_tcase(suite, tests);
-    return run_suite(suite);
+    return run_case("fork", tests);
 }

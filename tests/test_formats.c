@@ -234,7 +234,6 @@ END_TEST
 #endif
 
 int main(void) {
-    Suite *suite = suite_create("formats");
     TCase *tests = tcase_create("all");
     tcase_add_test(tests, formats_are_named);
     tcase_add_test(tests, packed_formats_are_named);
@@ -250,5 +249,5 @@ int main(void) {
 #else
     tcase_add_test(tests, gzip_without_zlib);
 #endif
-    return run_table_suite(suite, tests);
+    return run_table_case("formats", tests);
 }

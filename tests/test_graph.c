@@ -267,9 +267,7 @@ START_TEST(quotes_in_names_are_escaped) {
 END_TEST
 
 int main(void) {
-    Suite *suite = suite_create("graphs of tapes");
     TCase *tests = tcase_create("graph");
-    tcase_set_timeout(tests, 0);
     tcase_add_test(tests, the_layer_of_lloyd);
     tcase_add_test(tests, every_algorithm_in_every_construction);
     tcase_add_test(tests, a_learned_layer);
@@ -277,6 +275,5 @@ int main(void) {
     tcase_add_test(tests, wrong_command_lines);
     tcase_add_test(tests, outputs_that_cannot_be_written);
     tcase_add_test(tests, quotes_in_names_are_escaped);
-    suite_add_tcase(suite, tests);
-    return run_program_suite(suite);
+    return run_program_case("graphs of tapes", tests);
 }

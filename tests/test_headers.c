@@ -416,7 +416,6 @@ START_TEST(written_names_read_back) {
 END_TEST
 
 int main(void) {
-    Suite *suite = suite_create("headers");
     TCase *tests = tcase_create("all");
     tcase_add_test(tests, marks_are_no_names);
     tcase_add_test(tests, malformed_numbers_are_no_names);
@@ -431,5 +430,5 @@ int main(void) {
     tcase_add_test(tests, features_by_name);
     tcase_add_test(tests, features_that_do_not_match);
     tcase_add_test(tests, written_names_read_back);
-    return run_table_suite(suite, tests);
+    return run_table_case("headers", tests);
 }

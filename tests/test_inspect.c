@@ -306,9 +306,7 @@ START_TEST(what_is_drawn) {
 END_TEST
 
 int main(void) {
-    Suite *suite = suite_create("inspect");
     TCase *tests = tcase_create("inspect");
-    tcase_set_timeout(tests, 0);
     tcase_add_test(tests, what_a_checkpoint_is);
     tcase_add_test(tests, a_checkpoint_as_json);
     tcase_add_test(tests, training_that_did_not_go_well);
@@ -317,6 +315,5 @@ int main(void) {
     tcase_add_test(tests, wrong_files_and_words);
     tcase_add_test(tests, pictures);
     tcase_add_test(tests, what_is_drawn);
-    suite_add_tcase(suite, tests);
-    return run_program_suite(suite);
+    return run_program_case("inspect", tests);
 }

@@ -191,10 +191,7 @@ START_TEST(layers_without_their_parameters) {
 END_TEST
 
 int main(void) {
-    Suite *suite = suite_create("layers");
     TCase *tests = tcase_create("all");
-    printf("seed %" PRIu64 "\n", test_seed());
-    tcase_set_timeout(tests, 0);
     tcase_add_checked_fixture(tests, setup, teardown);
     tcase_add_test(tests, parameters_are_named_and_lie_in_one_block);
     tcase_add_test(tests, bad_parameters_are_refused);
@@ -203,6 +200,5 @@ int main(void) {
     tcase_add_test(tests, gradients_of_all_layers);
     tcase_add_test(tests, identity_attention_is_its_values);
     tcase_add_test(tests, layers_without_their_parameters);
-    suite_add_tcase(suite, tests);
-    return run_suite(suite);
+    return run_case("layers", tests);
 }

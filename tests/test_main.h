@@ -9,6 +9,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#ifdef _OPENMP
+#include <omp.h>
+#endif
 
 enum { EXIT_SKIPPED = 77 }; /* what Meson calls SKIP */
 
@@ -43,10 +46,27 @@ static inline int run_suite(Suite *suite) {
     return failed > 0 ? EXIT_FAILURE : ran > 0 ? EXIT_SUCCESS : EXIT_SKIPPED;
 }
 
-/* The seed of the randomised tests: TESSERA_TEST_SEED, or 20261130. It is printed by whoever uses it. */
+/* The seed of the randomised tests: TESSERA_TEST_SEED, or 20261130. */
 static inline uint64_t test_seed(void) {
     const char *text = getenv("TESSERA_TEST_SEED");
     return text == NULL ? 20261130 : strtoull(text, NULL, 10);
+}
+
+/* Runs one case, which may take as long as it likes, as a suite of this name, and prints the seed; what main returns.
+ */
+static inline int run_case(const char *name, TCase *tests) {
+    Suite *suite = suite_create(name);
+    tcase_set_timeout(tests, 0);
+    suite_add_tcase(suite, tests);
+    printf("seed %" PRIu64 "\n", test_seed());
+    return run_suite(suite);
+}
+
+/* For small problems beside other test programs, where threads would wait for cores. */
+static inline void one_thread(void) {
+#ifdef _OPENMP
+    omp_set_num_threads(1);
+#endif
 }
 
 #endif

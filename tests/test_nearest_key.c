@@ -11,12 +11,6 @@
 #include "instruction_sets.h"
 
 static const double EPS = sizeof(ts_real) == sizeof(double) ? DBL_EPSILON : FLT_EPSILON;
-static const char *const ISAS[] = {"base", "avx2", "avx512"};
-enum { ISA_COUNT = 3 };
-
-static void teardown(void) {
-    ts_isa_use(NULL);
-}
 
 typedef enum data_kind {
     UNIFORM,
@@ -261,16 +255,12 @@ END_TEST
 
 int main(void) {
     say_missing_instruction_sets();
-    Suite *suite = suite_create("nearest key");
     TCase *tests = tcase_create("all");
-    printf("seed %" PRIu64 "\n", test_seed());
-    tcase_set_timeout(tests, 0);
-    tcase_add_checked_fixture(tests, NULL, teardown);
+    tcase_add_checked_fixture(tests, NULL, usual_instruction_set);
     tcase_add_loop_test(tests, all_sizes_of_all_kinds, 0, 2);
     tcase_add_loop_test(tests, any_gamma, 0, 2);
     tcase_add_loop_test(tests, many_coordinates, 0, 2);
     tcase_add_loop_test(tests, scores_keep_their_bound, 0, 2);
     tcase_add_loop_test(tests, clear_cases_are_settled, 0, 2);
-    suite_add_tcase(suite, tests);
-    return run_suite(suite);
+    return run_case("nearest key", tests);
 }

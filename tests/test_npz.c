@@ -14,13 +14,6 @@
 
 enum { MEMBER_SIZE = 1000 };
 
-static uint64_t random_state;
-
-static size_t draw(size_t below) {
-    random_state = random_state * 6364136223846793005u + 1442695040888963407u;
-    return (size_t)(random_state >> 33) % below;
-}
-
 static void put_npz(const char *name, int count, const char *const *members, bool deflated) {
     static unsigned char bytes[16][MEMBER_SIZE];
     put(name, "", 0);
@@ -172,7 +165,7 @@ START_TEST(npz_mutations) {
     static const char *const members[] = {"x.npy"};
     static unsigned char good[MEMBER_SIZE], bytes[MEMBER_SIZE];
     size_t size = 0;
-    random_state = test_seed();
+    start_draws();
     for (int round = 0; round < 1000; round++) {
         if (round % 500 == 0) put_npz("a.npz", 1, members, round > 0);
         if (round % 500 == 0) size = load(good);
@@ -198,7 +191,6 @@ END_TEST
 #endif
 
 int main(void) {
-    Suite *suite = suite_create("npz archives");
     TCase *tests = tcase_create("all");
 #ifdef TS_HAVE_LIBZIP
     tcase_add_test(tests, npz_members);
@@ -209,5 +201,5 @@ int main(void) {
     say_skipped("npz_members, npz_of_one_name_twice, npz_refused, npz_mutations", "no libzip");
     tcase_add_test(tests, npz_without_libzip);
 #endif
-    return run_table_suite(suite, tests);
+    return run_table_case("npz archives", tests);
 }

@@ -41,13 +41,10 @@ START_TEST(the_two_precisions_differ) {
 END_TEST
 
 int main(void) {
-    Suite *suite = suite_create("ops, float against double");
     TCase *tests = tcase_create("all");
     int count = 0;
     while (ts_ops[count] != NULL) count++;
-    printf("seed %" PRIu64 "\n", test_seed());
     tcase_add_loop_test(tests, float_agrees_with_double, 0, count);
     tcase_add_test(tests, the_two_precisions_differ);
-    suite_add_tcase(suite, tests);
-    return run_suite(suite);
+    return run_case("ops, float against double", tests);
 }

@@ -317,10 +317,7 @@ END_TEST
 
 int main(void) {
     ts_parallel_cutoff = 1000; /* small work meets threads */
-    Suite *suite = suite_create("optimiser");
     TCase *tests = tcase_create("all");
-    printf("seed %" PRIu64 "\n", test_seed());
-    tcase_set_timeout(tests, 0);
     tcase_add_checked_fixture(tests, setup, NULL);
     tcase_add_test(tests, optimisers_by_name);
     tcase_add_test(tests, adam_on_a_parabola);
@@ -337,6 +334,5 @@ int main(void) {
     tcase_add_test(tests, gradients_are_clipped_to_the_limit);
     tcase_add_test(tests, gradients_that_are_not_finite_are_reported_and_left);
     tcase_add_loop_test(tests, threads_do_not_change_a_bit, 0, SPECS);
-    suite_add_tcase(suite, tests);
-    return run_suite(suite);
+    return run_case("optimiser", tests);
 }

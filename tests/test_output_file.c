@@ -311,9 +311,7 @@ START_TEST(one_file_under_two_names) {
 END_TEST
 
 int main(void) {
-    Suite *suite = suite_create("output files");
     TCase *tests = tcase_create("all");
-    tcase_set_timeout(tests, 0);
     tcase_add_checked_fixture(tests, enter, leave);
     tcase_add_test(tests, one_file_under_two_names);
     tcase_add_test(tests, appears_at_commit_only);
@@ -329,6 +327,5 @@ int main(void) {
     tcase_add_test(tests, pipes_are_written_directly);
     tcase_add_test(tests, standard_output);
     tcase_add_test(tests, long_names_keep_the_reason);
-    suite_add_tcase(suite, tests);
-    return run_suite(suite);
+    return run_case("output files", tests);
 }

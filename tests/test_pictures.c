@@ -393,24 +393,20 @@ START_TEST(formats) {
 END_TEST
 
 int main(void) {
-    Suite *suite = suite_create("pictures");
-    TCase *parts = tcase_create("parts"), *scripts = tcase_create("scripts");
-    tcase_set_timeout(scripts, 0);
-    tcase_add_test(parts, axes_name_offsets_and_units);
-    tcase_add_test(parts, ranges_follow_the_data);
-    tcase_add_test(parts, any_axis_can_be_read);
-    tcase_add_test(parts, logarithmic_tics);
-    tcase_add_test(parts, texts_that_fit);
-    tcase_add_test(parts, names_keep_apart);
-    tcase_add_test(parts, lonely_points_are_drawn);
-    tcase_add_test(scripts, time_stamps_stand_apart);
-    tcase_add_test(scripts, cluster_ranges);
-    tcase_add_test(scripts, many_clusters);
-    tcase_add_test(scripts, two_hundred_columns);
-    tcase_add_test(scripts, a_hundred_thousand_points);
-    tcase_add_test(scripts, trimmed_points_and_long_names);
-    tcase_add_test(scripts, formats);
-    suite_add_tcase(suite, parts);
-    suite_add_tcase(suite, scripts);
-    return run_program_suite(suite);
+    TCase *tests = tcase_create("all");
+    tcase_add_test(tests, axes_name_offsets_and_units);
+    tcase_add_test(tests, ranges_follow_the_data);
+    tcase_add_test(tests, any_axis_can_be_read);
+    tcase_add_test(tests, logarithmic_tics);
+    tcase_add_test(tests, texts_that_fit);
+    tcase_add_test(tests, names_keep_apart);
+    tcase_add_test(tests, lonely_points_are_drawn);
+    tcase_add_test(tests, time_stamps_stand_apart);
+    tcase_add_test(tests, cluster_ranges);
+    tcase_add_test(tests, many_clusters);
+    tcase_add_test(tests, two_hundred_columns);
+    tcase_add_test(tests, a_hundred_thousand_points);
+    tcase_add_test(tests, trimmed_points_and_long_names);
+    tcase_add_test(tests, formats);
+    return run_program_case("pictures", tests);
 }

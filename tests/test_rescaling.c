@@ -162,9 +162,7 @@ START_TEST(objective_is_in_the_units_of_the_table) {
 END_TEST
 
 int main(void) {
-    Suite *suite = suite_create("rescaling");
     TCase *tests = tcase_create("all");
-    tcase_set_timeout(tests, 0);
     tcase_add_test(tests, minmax_maps_columns_to_the_unit_interval);
     tcase_add_test(tests, standard_has_mean_0_and_population_deviation_1);
     tcase_add_test(tests, none_leaves_ordinary_columns_alone);
@@ -173,6 +171,5 @@ int main(void) {
     tcase_add_test(tests, a_table_becomes_points);
     tcase_add_test(tests, refuses_what_would_overflow);
     tcase_add_test(tests, objective_is_in_the_units_of_the_table);
-    suite_add_tcase(suite, tests);
-    return run_suite(suite);
+    return run_case("rescaling", tests);
 }

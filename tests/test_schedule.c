@@ -178,7 +178,6 @@ START_TEST(bad_specs_are_refused) {
 END_TEST
 
 int main(void) {
-    Suite *suite = suite_create("schedule");
     TCase *tests = tcase_create("all");
     tcase_add_test(tests, schedules_by_name);
     tcase_add_test(tests, constant_after_a_linear_warm_up);
@@ -189,6 +188,5 @@ int main(void) {
     tcase_add_test(tests, plateau_after_a_warm_up);
     tcase_add_test(tests, a_stored_state_continues_as_the_original);
     tcase_add_test(tests, bad_specs_are_refused);
-    suite_add_tcase(suite, tests);
-    return run_suite(suite);
+    return run_case("schedule", tests);
 }

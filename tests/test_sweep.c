@@ -396,9 +396,7 @@ START_TEST(what_is_drawn) {
 END_TEST
 
 int main(void) {
-    Suite *suite = suite_create("sweep");
     TCase *tests = tcase_create("sweep");
-    tcase_set_timeout(tests, 0);
     tcase_add_test(tests, a_small_grid);
     tcase_add_test(tests, a_cell_is_what_the_plain_algorithms_say);
     tcase_add_test(tests, threads_change_nothing);
@@ -413,6 +411,5 @@ int main(void) {
     tcase_add_test(tests, report_and_json);
     tcase_add_test(tests, pictures);
     tcase_add_test(tests, what_is_drawn);
-    suite_add_tcase(suite, tests);
-    return run_program_suite(suite);
+    return run_program_case("sweep", tests);
 }

@@ -2,19 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "../autograd/ops.h"
-#include "test_main.h"
-
-static ts_tape *tape;
-
-static void setup(void) {
-    tape = ts_tape_create(TS_RECORD);
-    ck_assert_ptr_nonnull(tape);
-}
-
-static void teardown(void) {
-    ts_tape_free(tape);
-}
+#include "on_tape.h"
 
 START_TEST(gradient_of_a_diamond) {
     /* z = x y + x: x is used twice, its gradient is the sum of both ways. */
@@ -306,10 +294,7 @@ START_TEST(an_observer_runs_every_pass) {
 END_TEST
 
 int main(void) {
-    Suite *suite = suite_create("tape");
-    TCase *tests = tcase_create("all");
-    tcase_add_checked_fixture(tests, setup, teardown);
-    tcase_set_timeout(tests, 0);
+    TCase *tests = tape_case();
     tcase_add_test(tests, gradient_of_a_diamond);
     tcase_add_test(tests, only_what_the_loss_needs_gets_gradients);
     tcase_add_test(tests, parameters_live_outside);
@@ -325,6 +310,5 @@ int main(void) {
     tcase_add_test(tests, a_scope_keeps_small_and_older_tensors);
     tcase_add_test(tests, arena_alignment_and_bounds);
     tcase_add_test(tests, an_observer_runs_every_pass);
-    suite_add_tcase(suite, tests);
-    return run_suite(suite);
+    return run_case("tape", tests);
 }

@@ -184,10 +184,8 @@ START_TEST(the_numbers_are_the_same) {
 END_TEST
 
 int main(void) {
-    Suite *suite = suite_create("checking tape");
     TCase *tests = tcase_create("all");
     tcase_add_checked_fixture(tests, setup, teardown);
-    tcase_set_timeout(tests, 0);
     tcase_add_test(tests, a_leaf_that_is_overwritten);
     tcase_add_test(tests, other_data_that_are_overwritten);
     tcase_add_test(tests, the_first_op_that_makes_one);
@@ -197,6 +195,5 @@ int main(void) {
     tcase_add_test(tests, what_a_scope_gave_back);
     tcase_add_test(tests, an_op_that_leaves_its_output_unwritten);
     tcase_add_test(tests, the_numbers_are_the_same);
-    suite_add_tcase(suite, tests);
-    return run_suite(suite);
+    return run_case("checking tape", tests);
 }

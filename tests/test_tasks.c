@@ -485,9 +485,7 @@ END_TEST
 
 int main(void) {
     ts_parallel_cutoff = 1000; /* small work meets threads */
-    Suite *suite = suite_create("clustering tasks");
     TCase *tests = tcase_create("all");
-    tcase_set_timeout(tests, 0);
     tcase_add_loop_test(tests, moments_and_quartiles, 0, TS_FAMILIES);
     tcase_add_test(tests, the_two_numbers_of_a_pair_are_independent);
     tcase_add_test(tests, every_draw_is_finite);
@@ -505,6 +503,5 @@ int main(void) {
     tcase_add_test(tests, wrong_specs_are_refused_by_name);
     tcase_add_test(tests, wrong_task_numbers_are_refused);
     tcase_add_test(tests, streams_differ);
-    suite_add_tcase(suite, tests);
-    return run_suite(suite);
+    return run_case("clustering tasks", tests);
 }

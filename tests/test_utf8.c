@@ -133,7 +133,6 @@ START_TEST(messages_are_utf8) {
 END_TEST
 
 int main(void) {
-    Suite *suite = suite_create("UTF-8");
     TCase *tests = tcase_create("all");
     tcase_add_test(tests, characters);
     tcase_add_test(tests, shown_and_repaired);
@@ -141,6 +140,5 @@ int main(void) {
     tcase_add_test(tests, latin1_is_read);
     tcase_add_test(tests, quotes);
     tcase_add_test(tests, messages_are_utf8);
-    suite_add_tcase(suite, tests);
-    return run_suite(suite);
+    return run_case("UTF-8", tests);
 }

@@ -162,17 +162,11 @@ START_TEST(a_wrong_sign_is_found) {
 END_TEST
 
 int main(void) {
-    Suite *suite = suite_create("verification");
     TCase *tests = tcase_create("all");
-    printf("seed %" PRIu64 "\n", test_seed());
-#ifdef _OPENMP
-    omp_set_num_threads(1); /* small problems, beside other test programs: threads would wait for cores */
-#endif
-    tcase_set_timeout(tests, 0);
+    one_thread();
     tcase_add_test(tests, every_line_holds);
     tcase_add_test(tests, lines_have_names_of_their_own);
     tcase_add_test(tests, the_same_seed_gives_the_same_result);
     tcase_add_test(tests, a_wrong_sign_is_found);
-    suite_add_tcase(suite, tests);
-    return run_suite(suite);
+    return run_case("verification", tests);
 }

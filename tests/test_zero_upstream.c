@@ -5,33 +5,14 @@
 #include <string.h>
 
 #include "../autograd/gradcheck.h"
-#include "../autograd/isa.h"
-#include "../autograd/ops.h"
 #include "../autograd/parallel.h"
-#include "test_main.h"
+#include "instruction_sets.h"
 
 #ifdef _OPENMP
 #include <omp.h>
 #endif
 
-static const char *const ISAS[] = {"base", "avx2", "avx512"};
-enum { ISA_COUNT = 3 };
 static const ts_real INF = (ts_real)INFINITY, NONE = (ts_real)NAN;
-
-static ts_tape *tape;
-
-static void setup(void) {
-    tape = ts_tape_create(TS_RECORD);
-}
-
-static void teardown(void) {
-    ts_tape_free(tape);
-    ts_isa_use(NULL);
-}
-
-static ts_tensor *vector(int64_t n, const ts_real *values) {
-    return ts_variable(tape, TS_SHAPE(n), values);
-}
 
 static void expect(const ts_tensor *t, const double *wanted) {
     for (int64_t i = 0; i < ts_size(&t->shape); i++)
@@ -102,13 +83,6 @@ START_TEST(product_of_matrices) {
 }
 END_TEST
 
-static ts_tensor *filled(ts_shape shape, const char *name) {
-    ts_tensor *t = ts_variable(tape, shape, NULL);
-    const ts_rng rng = {test_seed(), ts_rng_stream(name), 0};
-    for (int64_t i = 0; i < ts_size(&shape); i++) t->data[i] = (ts_real)(2 * ts_rng_uniform(rng, (uint64_t)i) - 1);
-    return t;
-}
-
 enum { ROWS = 311, INNER = 301, COLUMNS = 130 };
 static ts_real right[2][ROWS * INNER + INNER * COLUMNS];
 
@@ -162,19 +136,14 @@ END_TEST
 
 int main(void) {
     ts_parallel_cutoff = 1000; /* small work meets threads */
-    Suite *suite = suite_create("zero upstream");
-    TCase *tests = tcase_create("all");
+    TCase *tests = isa_case();
     int count = 0;
     while (ts_ops[count] != NULL) count++;
-    printf("seed %" PRIu64 "\n", test_seed());
-    tcase_set_timeout(tests, 0);
-    tcase_add_checked_fixture(tests, setup, teardown);
     tcase_add_loop_test(tests, every_op, 0, count);
     tcase_add_test(tests, clamp_of_log);
     tcase_add_test(tests, elementwise);
     tcase_add_test(tests, product_of_matrices);
     tcase_add_test(tests, large_products);
     tcase_add_test(tests, what_is_asked_for_is_not_hidden);
-    suite_add_tcase(suite, tests);
-    return run_suite(suite);
+    return run_case("zero upstream", tests);
 }

@@ -113,15 +113,9 @@ void fill_duplicates(int64_t n, int64_t d, uint64_t seed, ts_real *x) {
 }
 
 int run_variant_tests(const char *name, void (*add_tests)(TCase *tests)) {
-    Suite *suite = suite_create(name);
     TCase *tests = tcase_create("all");
-    printf("seed %" PRIu64 "\n", test_seed());
-#ifdef _OPENMP
-    omp_set_num_threads(1); /* small problems, beside other test programs: threads would wait for cores */
-#endif
-    tcase_set_timeout(tests, 0);
+    one_thread();
     tcase_add_checked_fixture(tests, setup, NULL);
     add_tests(tests);
-    suite_add_tcase(suite, tests);
-    return run_suite(suite);
+    return run_case(name, tests);
 }

@@ -1,3 +1,5 @@
+/* Lloyd as a transformer against plain Lloyd, step by step: by hand, on a grid of random problems, and with soft
+ * assignments. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,7 +14,6 @@
 #include "../models/data/seeding.h"
 #include "../models/definition/variants.h"
 #include "../models/run/circuit.h"
-#include "../models/run/transformer.h"
 #include "test_main.h"
 
 static ts_error error;
@@ -30,12 +31,12 @@ static ts_definition lloyd(double gamma, bool share_ties) {
     return definition;
 }
 
+#define POINTS(rows, dims, x) ((ts_points){.n = (rows), .d = (dims), .real = (x)})
+
 static ts_plain *plain_lloyd(const ts_problem *p) {
     const ts_settings settings = ts_variant_settings(ts_variants);
     return ts_plain_create(&ts_plain_lloyd, &settings, p, &error);
 }
-
-#define POINTS(rows, dims, x) ((ts_points){.n = (rows), .d = (dims), .real = (x)})
 
 /* ---- running both, step by step ---------------------------------------------------------------------------------- */
 
@@ -373,304 +374,9 @@ START_TEST(the_same_bits_on_any_number_of_threads) {
 END_TEST
 #endif
 
-/* ---- definitions ------------------------------------------------------------------------------------------------- */
-
-START_TEST(code_books) {
-    ts_real book[18];
-    ck_assert_int_eq(ts_scheme_width(TS_SCHEME_ONEHOT, 3), 3);
-    ts_scheme_code_book(TS_SCHEME_ONEHOT, 3, book);
-    for (int i = 0; i < 9; i++) ck_assert(book[i] == (i % 4 == 0));
-    const int64_t widths[][2] = {{1, 1}, {2, 1}, {3, 2}, {4, 2}, {5, 3}, {6, 3}, {8, 3}, {9, 4}, {1000, 10}};
-    for (size_t i = 0; i < sizeof widths / sizeof *widths; i++)
-        ck_assert_int_eq(ts_scheme_width(TS_SCHEME_BINARY, widths[i][0]), widths[i][1]);
-    ts_scheme_code_book(TS_SCHEME_BINARY, 6, book);
-    const char *rows = "000100010110001101";
-    for (int i = 0; i < 18; i++) ck_assert(book[i] == rows[i] - '0');
-    ck_assert_int_eq(ts_scheme_width(TS_SCHEME_NONE, 6), 0);
-}
-END_TEST
-
-static void expect_refusal(ts_definition definition, const char *text) {
-    error = (ts_error){.status = TS_OK};
-    ck_assert_int_ne(ts_definition_check(&definition, 2, 3, &error), TS_OK);
-    ck_assert_str_eq(error.text, text);
-}
-
-START_TEST(wrong_definitions_are_refused_by_name) {
-    const ts_definition good = lloyd(5, false);
-    ck_assert_int_eq(ts_definition_check(&good, 2, 3, &error), TS_OK);
-    ts_definition bad = good;
-    bad.cross_points.identity = true;
-    expect_refusal(bad, "cross_points: identity weights need self-attention");
-    bad = good;
-    bad.cross_centers.simplex.map = NULL;
-    expect_refusal(bad, "cross_centers: no simplex map");
-    bad = good;
-    bad.cross_points.gamma = 0;
-    expect_refusal(bad, "cross_points: gamma must be positive and finite, not 0");
-    bad = good;
-    bad.cross_points.simplex = (ts_simplex_spec){.map = &ts_normmax_map, .parameter = 0.5};
-    error = (ts_error){.status = TS_OK};
-    ck_assert_int_ne(ts_definition_check(&bad, 2, 3, &error), TS_OK);
-    ck_assert_ptr_nonnull(strstr(error.text, "cross_points: normmax"));
-    bad = good;
-    bad.self_points.value.n_copies = 9;
-    expect_refusal(bad, "self_points.value: 9 copies; 1 to 4 fit");
-    bad = good;
-    bad.cross_points.value.copy[0].to.group = TS_GROUP_DATA;
-    expect_refusal(bad, "cross_points.value: 3 coordinates of code do not fit into 2 of data");
-    bad = good;
-    bad.cross_points.query.copy[0].from = (ts_range){TS_GROUP_DATA, 1, 2};
-    expect_refusal(bad, "cross_points.query: data[1:3] is out of range: there are 2");
-    bad = good;
-    bad.self_centers.value.copy[0].from.group = TS_GROUP_NORM;
-    expect_refusal(bad, "self_centers.value: tokens of scheme onehot have no norm");
-    bad = good;
-    bad.cross_points.own_code = true;
-    expect_refusal(bad, "cross_points: only centres that look at points (cross_centers) can be held to their own code");
-    bad = good;
-    bad.trims = true;
-    expect_refusal(bad, "cross_centers: trimmed points need centres that see only the points of their own code");
-    bad = good;
-    bad.norm = (ts_norm){.present = true, .range = {.group = TS_GROUP_DATA}, .length = 0};
-    expect_refusal(bad, "norm: the length must be positive and finite, not 0");
-    bad.norm.length = 1e-300;
-    expect_refusal(bad, "norm: the length must be from 1e-15 to 1e15, not 1e-300");
-    bad.norm = (ts_norm){.present = true, .range = {.group = TS_GROUP_CODE}, .length = 1};
-    expect_refusal(bad, "norm: only data have a direction, not code, which points enter without");
-    bad = good;
-    bad.feed_forward = (ts_feed_forward_definition){.present = true};
-    expect_refusal(bad, "feed_forward: unknown activation");
-    bad = good;
-    bad.name[0] = '\0';
-    expect_refusal(bad, "a definition needs a name of at most 63 bytes");
-}
-END_TEST
-
-/* The weights of theorem 2.1, as a transformer has them. */
-START_TEST(weights_of_the_construction) {
-    const ts_definition definition = lloyd(INFINITY, false);
-    ts_transformer model;
-    ck_assert_int_eq(ts_transformer_build(&model, &definition, 2, 3, 0, &error), TS_OK);
-    const struct {
-        const char *name;
-        ts_real weight[5];
-    } expected[] = {{"cross_points.query.weight", {1, 1, 0, 0, 0}},  {"cross_points.key.weight", {1, 1, 0, 0, 0}},
-                    {"cross_points.value.weight", {0, 0, 1, 1, 1}},  {"self_points.value.weight", {0, 0, -1, -1, -1}},
-                    {"cross_centers.query.weight", {0, 0, 1, 1, 1}}, {"cross_centers.value.weight", {1, 1, 0, 0, 0}},
-                    {"self_centers.value.weight", {-1, -1, 0, 0, 0}}};
-    for (size_t i = 0; i < sizeof expected / sizeof *expected; i++) {
-        const int at = ts_params_find(model.params, expected[i].name);
-        ck_assert_msg(at >= 0, "%s", expected[i].name);
-        ck_assert_mem_eq(ts_params_value(model.params, at), expected[i].weight, sizeof expected[i].weight);
-    }
-    ts_transformer_clear(&model);
-}
-END_TEST
-
-/* A layer of learned blocks: sizes, names, and gradients that reach every parameter. */
-START_TEST(a_learned_layer_trains) {
-    ts_definition definition = {.name = "learned", .scheme = TS_SCHEME_ONEHOT};
-    ts_block *blocks[4] = {&definition.cross_points, &definition.self_points, &definition.cross_centers,
-                           &definition.self_centers};
-    for (int i = 0; i < 4; i++)
-        *blocks[i] = (ts_block){.score = TS_SCORE_EUCLIDEAN,
-                                .simplex = {.map = &ts_softmax_map},
-                                .gamma = 1,
-                                .scaled = true,
-                                .dropout = 0.01,
-                                .query = {.learned = true},
-                                .key = {.learned = true},
-                                .value = {.learned = true}};
-    ts_transformer model;
-    ck_assert_int_eq(ts_transformer_build(&model, &definition, 32, 10, 1, &error), TS_OK);
-    ck_assert_int_eq(ts_params_size(model.params), 21672); /* 12 (e^2 + e), e = 42 */
-    ts_tape *tape = ts_tape_create(TS_RECORD);
-    ts_tensor *points = ts_constant(tape, TS_SHAPE(2, 20, 42), NULL),
-              *centers = ts_constant(tape, TS_SHAPE(2, 10, 42), NULL);
-    for (int64_t i = 0; i < ts_size(&points->shape); i++)
-        points->data[i] = (ts_real)ts_rng_normal((ts_rng){1, 2, 3}, (uint64_t)i);
-    for (int64_t i = 0; i < ts_size(&centers->shape); i++) centers->data[i] = points->data[i];
-    points = ts_transformer_assign(&model, tape, points, centers, 1);
-    centers = ts_transformer_update(&model, tape, points, centers, 1);
-    ck_assert_int_eq(ts_backward(tape, ts_sum(tape, ts_square(tape, centers), TS_ALL_AXES, false)), TS_OK);
-    for (int i = 0; i < ts_params_count(model.params); i++) {
-        const ts_real *grad = ts_params_grad(model.params, i);
-        double largest = 0;
-        for (int64_t j = 0; j < ts_size(ts_params_shape(model.params, i)); j++)
-            largest = fmax(largest, fabs((double)grad[j]));
-        ck_assert_msg(largest > 0 && isfinite(largest), "%s has no gradient", ts_params_name(model.params, i));
-    }
-    ts_tape_free(tape);
-    ts_transformer_clear(&model);
-}
-END_TEST
-
-/* ---- seeding and scores ------------------------------------------------------------------------------------------ */
-
-START_TEST(seeding_gives_different_rows) {
-    ts_real x[40];
-    int64_t rows[20];
-    fill_points(&(grid_cell){20, 2, 20, 0}, 5, x);
-    for (int kind = 0; kind < 4; kind++)
-        for (uint64_t seed = 0; seed < 50; seed++) {
-            const int64_t k = 1 + (int64_t)seed % 20;
-            ck_assert_int_eq(ts_seed_rows((ts_seeding)kind, &POINTS(20, 2, x), k, -1, seed, rows, &error), TS_OK);
-            for (int64_t j = 0; j < k; j++) {
-                ck_assert(rows[j] >= 0 && rows[j] < 20);
-                for (int64_t l = 0; l < j; l++) ck_assert_int_ne(rows[j], rows[l]);
-            }
-        }
-    ck_assert_int_ne(ts_seed_rows(TS_SEED_FIRST, &POINTS(20, 2, x), 21, -1, 0, rows, &error), TS_OK);
-}
-END_TEST
-
-enum { SEED_ROWS = 20000, SEED_DIMS = 20, SEED_K = 30 };
-
-static void fill_whole_numbers(int64_t range, uint64_t seed, ts_real *x) {
-    const ts_rng rng = {seed, ts_rng_stream("whole numbers"), 0};
-    for (int64_t i = 0; i < SEED_ROWS * SEED_DIMS; i++) {
-        const int64_t cluster = i / SEED_DIMS % 7;
-        x[i] = (ts_real)(20 * (cluster * cluster % 7) + ts_rng_below(rng, (uint64_t)i, range));
-    }
-}
-
-static double squared_distance(const ts_real *a, const ts_real *b) {
-    double sum = 0;
-    for (int c = 0; c < SEED_DIMS; c++) sum += ((double)a[c] - (double)b[c]) * ((double)a[c] - (double)b[c]);
-    return sum;
-}
-
-/* The same rows, found in the plainest way: distances of whole numbers are exact in any order. */
-static void expect_rows(ts_seeding seeding, const ts_real *x, uint64_t seed, const int64_t *rows) {
-    static double nearest[SEED_ROWS];
-    const ts_rng rng = {seed, ts_rng_stream("seeding"), 0};
-    for (int i = 0; i < SEED_ROWS; i++) nearest[i] = INFINITY;
-    for (int j = 1; j < SEED_K; j++) {
-        int64_t next = 0;
-        for (int i = 0; i < SEED_ROWS; i++)
-            nearest[i] = fmin(nearest[i], squared_distance(x + i * SEED_DIMS, x + rows[j - 1] * SEED_DIMS));
-        for (int i = 0; i < SEED_ROWS; i++)
-            if (nearest[i] > nearest[next]) next = i;
-        if (!(nearest[next] > 0)) return;
-        if (seeding == TS_SEED_KMEANS_PP) next = ts_pick_weighted(SEED_ROWS, nearest, ts_rng_uniform(rng, (uint64_t)j));
-        ck_assert_msg(rows[j] == next, "seeding %d, seed %llu, centre %d: row %lld, not %lld", seeding,
-                      (unsigned long long)seed, j, (long long)rows[j], (long long)next);
-    }
-}
-
-START_TEST(seeding_of_many_rows) {
-    ts_real *x = malloc(SEED_ROWS * SEED_DIMS * sizeof *x);
-#ifdef _OPENMP
-    const int before = omp_get_max_threads();
-#endif
-    ck_assert_ptr_nonnull(x);
-    for (uint64_t seed = 0; seed < 6; seed++)
-        for (int kind = 0; kind < 2; kind++) {
-            const ts_seeding seeding = kind == 0 ? TS_SEED_KMEANS_PP : TS_SEED_GONZALEZ;
-            int64_t rows[2][SEED_K];
-            fill_whole_numbers((int64_t[]){1, 5, 60}[seed % 3], seed, x);
-            for (int t = 0; t < 3; t++) {
-#ifdef _OPENMP
-                omp_set_num_threads((int[]){1, 2, 8}[t]);
-#endif
-                ck_assert_int_eq(
-                    ts_seed_rows(seeding, &POINTS(SEED_ROWS, SEED_DIMS, x), SEED_K, -1, seed, rows[t > 0], &error),
-                    TS_OK);
-                ck_assert_mem_eq(rows[0], rows[t > 0], sizeof *rows);
-            }
-            expect_rows(seeding, x, seed, rows[0]);
-        }
-#ifdef _OPENMP
-    omp_set_num_threads(before);
-#endif
-    free(x);
-}
-END_TEST
-
-/* Of equal rows those not chosen yet are drawn with equal chances, the last ones too. */
-START_TEST(seeding_without_spread_takes_all) {
-    ts_real equal[5] = {0};
-    int count[5][5] = {{0}};
-    for (uint64_t seed = 0; seed < 3000; seed++) {
-        int64_t rows[5];
-        ts_seed_rows(TS_SEED_KMEANS_PP, &POINTS(5, 1, equal), 5, -1, seed, rows, &error);
-        for (int j = 0; j < 5; j++) count[j][rows[j]]++;
-    }
-    for (int j = 0; j < 5; j++)
-        for (int i = 0; i < 5; i++) ck_assert_double_eq_tol(count[j][i] / 3000.0, 0.2, 0.03);
-}
-END_TEST
-
-START_TEST(seeding_without_spread) {
-    ts_real equal[8];
-    int64_t rows[8];
-    for (int i = 0; i < 8; i++) equal[i] = 7;
-    for (int kind = 0; kind < 4; kind++)
-        for (uint64_t seed = 0; seed < 20; seed++) {
-            ck_assert_int_eq(ts_seed_rows((ts_seeding)kind, &POINTS(4, 2, equal), 2, -1, seed, rows, &error), TS_OK);
-            ck_assert(rows[0] != rows[1] && rows[0] >= 0 && rows[0] < 4 && rows[1] >= 0 && rows[1] < 4);
-        }
-    const ts_real two[] = {0, 0, 0, 1, 1}; /* [0] three times, [1] twice: every seed finds both */
-    for (uint64_t seed = 0; seed < 50; seed++) {
-        ts_seed_rows(TS_SEED_KMEANS_PP, &POINTS(5, 1, two), 2, -1, seed, rows, &error);
-        ck_assert(two[rows[0]] != two[rows[1]]);
-    }
-}
-END_TEST
-
-START_TEST(gonzalez_goes_farthest_first) {
-    const ts_real x[] = {0, 1, 10, 4};
-    int64_t rows[3];
-    ts_seed_rows(TS_SEED_GONZALEZ, &POINTS(4, 1, x), 3, 0, 0, rows, &error);
-    ck_assert(rows[0] == 0 && rows[1] == 2 && rows[2] == 3);
-}
-END_TEST
-
-/* Frequencies of the second centre are proportional to squared distances 1, 4, 25 of the first. */
-START_TEST(kmeanspp_draws_by_squared_distance) {
-    const ts_real x[] = {0, 1, 2, 5};
-    int count[4] = {0};
-    for (uint64_t seed = 0; seed < 6000; seed++) {
-        int64_t rows[2];
-        ts_seed_rows(TS_SEED_KMEANS_PP, &POINTS(4, 1, x), 2, 0, seed, rows, &error);
-        count[rows[1]]++;
-    }
-    ck_assert_int_eq(count[0], 0);
-    ck_assert_double_eq_tol(count[1] / 6000.0, 1.0 / 30, 0.01);
-    ck_assert_double_eq_tol(count[2] / 6000.0, 4.0 / 30, 0.02);
-    ck_assert_double_eq_tol(count[3] / 6000.0, 25.0 / 30, 0.02);
-}
-END_TEST
-
-START_TEST(weighted_pick_stays_inside) {
-    const double below_one = 1 - 0x1p-53;
-    const double weights[] = {0.1, 0.1, 0.1, 0.1, 0.1, 0.1, 0.1, 0.1, 0.1, 0.1, 0};
-    ck_assert_int_eq(ts_pick_weighted(11, weights, below_one), 9); /* never the last, whose weight is 0 */
-    ck_assert_int_eq(ts_pick_weighted(11, weights, 0), 0);
-    ck_assert_int_eq(ts_pick_weighted(3, (double[]){0, 0, 0}, below_one), 0);
-    ck_assert_int_eq(ts_pick_weighted(3, (double[]){0, 0, 1e-300}, below_one), 2);
-    ck_assert_int_eq(ts_pick_weighted(3, (double[]){0, 1, 1}, 0), 1);
-}
-END_TEST
-
-START_TEST(adjusted_rand_index) {
-    const int64_t a[] = {0, 0, 1, 1}, b[] = {1, 1, 0, 0}, c[] = {0, 1, 0, 1}, d[] = {0, 0, 1, 2}, one[] = {0, 0, 0, 0};
-    ck_assert_double_eq_tol(ts_adjusted_rand_index(4, a, b), 1, 1e-12);
-    ck_assert_double_eq_tol(ts_adjusted_rand_index(4, a, c), -0.5, 1e-12);
-    ck_assert_double_eq_tol(ts_adjusted_rand_index(4, a, d), 4.0 / 7, 1e-12);
-    ck_assert_double_eq_tol(ts_adjusted_rand_index(4, a, one), 0, 1e-12);
-    ck_assert_double_eq_tol(ts_adjusted_rand_index(4, one, one), 1, 1e-12);
-    ck_assert_double_eq_tol(ts_adjusted_rand_index(1, one, one), 1, 1e-12);
-}
-END_TEST
-
 int main(void) {
     ts_parallel_cutoff = 1000; /* small work meets threads */
-    Suite *suite = suite_create("models");
     TCase *tests = tcase_create("all");
-    printf("seed %" PRIu64 "\n", test_seed());
-    tcase_set_timeout(tests, 0);
     tcase_add_checked_fixture(tests, setup, NULL);
     tcase_add_test(tests, empty_cluster_keeps_its_centre);
     tcase_add_test(tests, empty_cluster_takes_the_farthest_point);
@@ -692,18 +398,5 @@ int main(void) {
 #else
     say_skipped("the_same_bits_on_any_number_of_threads", "no OpenMP");
 #endif
-    tcase_add_test(tests, code_books);
-    tcase_add_test(tests, wrong_definitions_are_refused_by_name);
-    tcase_add_test(tests, weights_of_the_construction);
-    tcase_add_test(tests, a_learned_layer_trains);
-    tcase_add_test(tests, seeding_gives_different_rows);
-    tcase_add_test(tests, seeding_of_many_rows);
-    tcase_add_test(tests, seeding_without_spread);
-    tcase_add_test(tests, seeding_without_spread_takes_all);
-    tcase_add_test(tests, gonzalez_goes_farthest_first);
-    tcase_add_test(tests, kmeanspp_draws_by_squared_distance);
-    tcase_add_test(tests, weighted_pick_stays_inside);
-    tcase_add_test(tests, adjusted_rand_index);
-    suite_add_tcase(suite, tests);
-    return run_suite(suite);
+    return run_case("Lloyd", tests);
 }
