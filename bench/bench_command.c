@@ -22,7 +22,7 @@ static int run_table(const cli_bench_options *o, cli_bench_table *t) {
     ts_io_error error;
     int status = cli_bench_run(o, t);
     if (status != CLI_DONE) return status;
-    if (!o->json)
+    if (!o->shared.json)
         cli_bench_print_report(t);
     else if (!cli_bench_print_json(t))
         status = cli_fail(CLI_FAILED, "bench: out of memory");
@@ -38,7 +38,7 @@ static int run_scaling(const cli_bench_options *o) {
     ts_io_error error;
     int status = CLI_DONE;
     cli_bench_scale(o, &s);
-    if (!o->json)
+    if (!o->shared.json)
         cli_bench_scaling_print(&s);
     else if (!cli_bench_scaling_print_json(&s))
         status = cli_fail(CLI_FAILED, "bench: out of memory");
@@ -62,7 +62,7 @@ int cli_bench(int n_words, char *const *words) {
     if (n_words > 0 && strcmp(words[0], "serve") == 0) return cli_bench_serve(n_words - 1, words + 1);
     int status = cli_bench_read_options(n_words, words, &options);
     if (status != CLI_GO_ON) return status;
-    use_threads(options.threads);
+    use_threads(options.shared.threads);
     if (options.profile) return cli_bench_profile_run(&options);
     if (options.scaling) return run_scaling(&options);
     cli_bench_table table;

@@ -3,7 +3,6 @@
 #include <string.h>
 
 #include "../cli/common/message.h"
-#include "../cli/common/options.h"
 #include "../cli/eval/eval_options.h"
 #include "../io/output_file.h"
 #include "bench_scaling.h"
@@ -12,27 +11,27 @@
 #define FIELD(name) offsetof(cli_bench_options, name)
 
 static const cli_option options_table[] = {
-    {CLI_HEADING, 0, NULL, NULL, "What to measure", 0, 0, 0},
-    {CLI_TEXT, 0, "only", "WORK,...", "some of the works (default all)", FIELD(only), 0, 0},
-    {CLI_WHOLE, 0, "runs", "R",
-     "repetitions, after one that warms up (default 7); what takes\nover 2 s to warm up has 3 at most", FIELD(runs), 1,
-     CLI_BENCH_MOST_RUNS},
-    {CLI_CHOICE, 0, "peers", "auto|none", "PyTorch, scikit-learn and faiss beside it, if installed\n(default auto)",
-     FIELD(peers), 0, 0},
-    {CLI_WHOLE, 0, "patience", "S", "a peer that does not answer for so many seconds has failed\n(default 900)",
-     FIELD(patience), 1, 1000000},
-    {CLI_WHOLE, 0, "threads", "N", "of each process (default: as OpenMP chooses)", FIELD(threads), 1, 1024},
-    {CLI_FLAG, 0, "quick", NULL, "tiny shapes, one run, no peers: for tests, its times mean nothing", FIELD(quick), 0,
-     0},
-    {CLI_HEADING, 0, NULL, NULL, "Instead of the table", 0, 0, 0},
-    {CLI_FLAG, 0, "profile", NULL, "where a training step goes: shares of its time", FIELD(profile), 0, 0},
-    {CLI_FLAG, 0, "scaling", NULL, "time and memory against the size of the problem", FIELD(scaling), 0, 0},
-    {CLI_HEADING, 0, NULL, NULL, "What to write", 0, 0, 0},
-    {CLI_TEXT, 0, "csv", "F", "all that was measured, a row each", FIELD(csv), 0, 0},
-    {CLI_TEXT, 0, "markdown", "F", "the report as Markdown, with the machine and the date", FIELD(markdown), 0, 0},
-    {CLI_TEXT, 0, "plot", "F", "a chart (.svg .png .pdf), by gnuplot", FIELD(plot), 0, 0},
-    {CLI_FLAG, 0, "json", NULL, "the report as one JSON object", FIELD(json), 0, 0},
-    {CLI_FLAG, 0, "quiet", NULL, "no progress line", FIELD(quiet), 0, 0},
+    CLI_GROUP("What to measure"),
+    CLI_OPTION(CLI_TEXT, "only", "WORK,...", only, "some of the works (default all)"),
+    CLI_OPTION(CLI_WHOLE, "runs", "R", runs,
+               "repetitions, after one that warms up (default 7); what takes\nover 2 s to warm up has 3 at most",
+               .least = 1, .most = CLI_BENCH_MOST_RUNS),
+    CLI_OPTION(CLI_CHOICE, "peers", "auto|none", peers,
+               "PyTorch, scikit-learn and faiss beside it, if installed\n(default auto)"),
+    CLI_OPTION(CLI_WHOLE, "patience", "S", patience,
+               "a peer that does not answer for so many seconds has failed\n(default 900)", .least = 1,
+               .most = 1000000),
+    CLI_SHARED_THREADS("of each process"),
+    CLI_OPTION(CLI_FLAG, "quick", NULL, quick, "tiny shapes, one run, no peers: for tests, its times mean nothing"),
+    CLI_GROUP("Instead of the table"),
+    CLI_OPTION(CLI_FLAG, "profile", NULL, profile, "where a training step goes: shares of its time"),
+    CLI_OPTION(CLI_FLAG, "scaling", NULL, scaling, "time and memory against the size of the problem"),
+    CLI_GROUP("What to write"),
+    CLI_OPTION(CLI_TEXT, "csv", "F", csv, "all that was measured, a row each"),
+    CLI_OPTION(CLI_TEXT, "markdown", "F", markdown, "the report as Markdown, with the machine and the date"),
+    CLI_OPTION(CLI_TEXT, "plot", "F", plot, "a chart (.svg .png .pdf), by gnuplot"),
+    CLI_SHARED_JSON("the report"),
+    CLI_SHARED_QUIET,
 };
 
 static const cli_command command = {

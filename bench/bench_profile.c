@@ -128,7 +128,7 @@ static ts_status profile_item(const cli_bench_options *o, const cli_bench_item *
 static int report(const cli_bench_options *o, const cli_bench_profile *profiles, int count) {
     ts_io_error error;
     int status = CLI_DONE;
-    if (!o->json)
+    if (!o->shared.json)
         cli_bench_profile_print(o, profiles, count);
     else if (!cli_bench_profile_print_json(o, profiles, count))
         status = cli_fail(CLI_FAILED, "bench: out of memory");
@@ -146,8 +146,8 @@ int cli_bench_profile_run(const cli_bench_options *o) {
     ts_error failures[CLI_BENCH_TRAININGS];
     const char *failed[CLI_BENCH_TRAININGS];
     int count = 0, failing = 0;
-    cli_set_threads(o->threads);
-    cli_progress progress = cli_progress_begin(o->quiet);
+    cli_set_threads(o->shared.threads);
+    cli_progress progress = cli_progress_begin(o->shared.quiet);
     for (int w = 0; w < CLI_BENCH_TRAININGS; w++) {
         const cli_bench_item *item = cli_bench_items;
         ts_error *error = &failures[failing];

@@ -98,7 +98,7 @@ static bool measure(const cli_bench_options *o, cli_bench_curve *c, int at, cli_
     memcpy(shape, axis->shape[o->quick], sizeof shape);
     if (!threads) shape[axis->place] = (int64_t)c->x[at];
     cli_bench_line(axis->kind->name, shape, line);
-    bool done = cli_bench_start_self(child, threads ? (int64_t)c->x[at] : o->threads, progress);
+    bool done = cli_bench_start_self(child, threads ? (int64_t)c->x[at] : o->shared.threads, progress);
     done = done && cli_bench_ask(child, "memory", &before) && cli_bench_ask(child, line, &warm);
     const int rounds = cli_bench_rounds(o, warm);
     for (int r = 0; done && r < rounds; r++) done = cli_bench_ask(child, line, &samples[r]);
@@ -155,7 +155,7 @@ static void run_curve(const cli_bench_options *o, const cli_bench_machine *m, cl
 
 void cli_bench_scale(const cli_bench_options *options, cli_bench_scaling *scaling) {
     *scaling = (cli_bench_scaling){.options = options};
-    cli_progress progress = cli_progress_begin(options->quiet);
+    cli_progress progress = cli_progress_begin(options->shared.quiet);
     cli_bench_know_machine(options, &progress, &scaling->machine);
     for (int a = 0; a < CLI_BENCH_AXES; a++) {
         if (!options->chosen[a]) continue;

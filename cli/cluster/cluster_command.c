@@ -56,7 +56,7 @@ static int write_outputs(const cli_cluster_job *job) {
 }
 
 static int report(const cli_cluster_job *job) {
-    if (!job->options->json)
+    if (!job->options->shared.json)
         cli_cluster_print_report(job);
     else if (!cli_cluster_print_json(job))
         return cli_fail(CLI_FAILED, "%s: out of memory", cli_source_name(job->options->file));
@@ -68,12 +68,12 @@ int cli_cluster(int n_words, char *const *words) {
     cli_cluster_job job;
     int status = cli_cluster_read_options(n_words, words, &options);
     if (status != CLI_GO_ON) return status;
-    cli_set_threads(options.threads);
+    cli_set_threads(options.shared.threads);
     if (options.print_arch) return cli_cluster_job_print_arch(&options);
     status = cli_cluster_job_run(&options, &job);
     if (status == CLI_DONE) status = write_outputs(&job);
     if (status == CLI_DONE) status = report(&job);
-    if (status == CLI_DONE && !options.quiet) cli_progress_tell_time(job.seconds);
+    if (status == CLI_DONE && !options.shared.quiet) cli_progress_tell_time(job.seconds);
     cli_cluster_job_free(&job);
     return status;
 }

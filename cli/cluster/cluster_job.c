@@ -162,8 +162,8 @@ static int choose_centers(const cli_cluster_job *job, cli_run *run) {
 }
 
 static uint64_t seed_of_restart(const cli_cluster_job *job, int64_t restart) {
-    const ts_rng rng = {job->options->seed, ts_rng_stream("restart"), 0};
-    return restart == 0 ? job->options->seed : ts_rng_bits(rng, (uint64_t)restart);
+    const ts_rng rng = {job->options->shared.seed, ts_rng_stream("restart"), 0};
+    return restart == 0 ? job->options->shared.seed : ts_rng_bits(rng, (uint64_t)restart);
 }
 
 /* The gamma of the data: the greatest of all starts, that is, of the one whose centres lie best among the points. A
@@ -215,7 +215,7 @@ static int64_t count_restarts(const cli_cluster_job *job) {
 static int run_restarts(cli_cluster_job *job) {
     const cli_cluster_options *o = job->options;
     int64_t restarts = o->restarts;
-    cli_progress progress = cli_progress_begin(o->quiet || o->steps == 0);
+    cli_progress progress = cli_progress_begin(o->shared.quiet || o->steps == 0);
     int status = CLI_DONE;
     cli_run run = {0};
     for (int64_t r = 0; status == CLI_DONE && r < restarts; r++) {
@@ -360,7 +360,7 @@ int cli_cluster_job_print_arch(const cli_cluster_options *options) {
         status = load_points(&job);
         if (status == CLI_DONE) status = load_init(&job);
         if (status == CLI_DONE && !cli_run_allocate(&job, &run)) status = fail_memory(&job);
-        run.seed = options->seed;
+        run.seed = options->shared.seed;
         if (status == CLI_DONE) status = choose_centers(&job, &run);
         if (status == CLI_DONE) status = complete_model(&job, &run);
     }

@@ -2,21 +2,19 @@
 #ifndef CLI_CLUSTER_OPTIONS_H
 #define CLI_CLUSTER_OPTIONS_H
 
-#include <stdbool.h>
-#include <stdint.h>
-
 #include "../../io/table.h"
 #include "../../models/data/clustering.h"
 #include "../../models/data/rescaling.h"
 #include "../../models/data/seeding.h"
 #include "../../models/definition/variants.h"
+#include "../common/options.h"
 
 typedef enum cli_ties { CLI_TIES_LOWEST, CLI_TIES_SHARE } cli_ties;
 
 typedef struct cli_cluster_options {
     const char *file;
-    int64_t k, steps, restarts, threads; /* threads 0: as OpenMP chooses */
-    uint64_t seed;
+    cli_shared shared;
+    int64_t k, steps, restarts;
     int algorithm, construction;      /* place in ts_variants, in ts_scheme_names; -1: not given */
     double gamma, trim;               /* 0, -1: not given */
     double fuzziness, alpha;          /* 0: not given */
@@ -28,7 +26,7 @@ typedef struct cli_cluster_options {
     ts_seeding seeding; /* when it is not */
     const char *columns, *labels_column;
     const char *labels, *centers, *trajectory, *weights, *plot; /* outputs, NULL: not asked for */
-    bool steps_exact, compare, json, quiet, print_arch;
+    bool steps_exact, compare, print_arch;
 } cli_cluster_options;
 
 /* The variant that the options name (the first, Lloyd's, if none), and its settings; for use without --arch. */

@@ -90,7 +90,7 @@ static layout layout_of(const cli_sweep_grid *grid) {
 
 /* Values stand side by side whatever their distances; where they have not the room every second, third, ... is named.
  */
-static cli_axis axis_of(const cli_sweep_list *list, double room) {
+static cli_axis axis_of(const cli_number_list *list, double room) {
     cli_axis axis = {.low = -0.5, .high = (double)list->count - 0.5};
     const size_t fit = room < CLI_AXIS_MOST_TICS ? (size_t)room : CLI_AXIS_MOST_TICS;
     const size_t stride = (list->count + fit - 1) / fit;
@@ -108,7 +108,7 @@ static cli_axis axis_of(const cli_sweep_list *list, double room) {
 }
 
 /* How many numbers, of such a list, fit side by side into the width of a map. */
-static double room_for(const cli_sweep_list *list, double width) {
+static double room_for(const cli_number_list *list, double width) {
     const cli_axis one = axis_of(list, CLI_AXIS_MOST_TICS);
     return fmax(1, width / (CLI_SMALL * 0.64 * (cli_axis_width(&one) + 0.6)));
 }
@@ -142,7 +142,7 @@ static void write_colors(const cli_drawing *d, const layout *l) {
 
 static void write_panel(const cli_drawing *d, const layout *l, const cli_sweep_grid *grid, int row, int column) {
     const double x = LEFT + column * (l->map_width + GAP), y = TOP + TITLE + row * (HEIGHT + CLI_X_ROOM + 4);
-    const cli_sweep_list *wide = &grid->axis[across[row]], *high = &grid->axis[up[row]];
+    const cli_number_list *wide = &grid->axis[across[row]], *high = &grid->axis[up[row]];
     const cli_axis x_axis = axis_of(wide, room_for(wide, l->map_width));
     cli_axis y_axis = axis_of(high, HEIGHT / (CLI_SMALL * 1.1));
     char text[CLI_NUMBER_TEXT + 16], number[CLI_NUMBER_TEXT];

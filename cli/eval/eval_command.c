@@ -17,7 +17,7 @@ static int write_outputs(const cli_eval_job *job) {
 }
 
 static int report(const cli_eval_job *job) {
-    if (!job->options->json)
+    if (!job->options->shared.json)
         cli_eval_print_report(job);
     else if (!cli_eval_print_json(job))
         return cli_fail(CLI_FAILED, "%s: out of memory", job->options->checkpoint);
@@ -30,11 +30,11 @@ int cli_eval(int n_words, char *const *words) {
     int status = cli_eval_read_options(n_words, words, &options);
     if (status != CLI_GO_ON) return status;
     cli_eval_job job;
-    cli_set_threads(options.threads);
+    cli_set_threads(options.shared.threads);
     status = cli_eval_run(&options, &job);
     if (status == CLI_DONE) status = write_outputs(&job);
     if (status == CLI_DONE) status = report(&job);
-    if (status == CLI_DONE && !options.quiet) cli_progress_tell_time(cli_seconds() - began);
+    if (status == CLI_DONE && !options.shared.quiet) cli_progress_tell_time(cli_seconds() - began);
     cli_eval_free(&job);
     return status;
 }

@@ -13,38 +13,35 @@
 
 #define FIELD(name) offsetof(cli_eval_options, name)
 
-static const cli_option seed_option = {CLI_SEED, 0, "seed", "S", NULL, 0, 0, 0};
+static const cli_option seed_option = {.kind = CLI_SEED, .name = "seed", .argument = "S"};
 static const cli_command seed_command = {.name = "eval", .options = &seed_option, .n_options = 1};
 
 static const cli_option options_table[] = {
-    {CLI_HEADING, 0, NULL, NULL, "Tasks; a list is like normal,laplace, and what is not given is as in training", 0, 0,
-     0},
-    {CLI_WHOLE, 0, "tasks", "M", "tasks of each kind (default 320)", FIELD(tasks), 1, (int64_t)TS_TASK_LIMIT},
-    {CLI_TEXT, 0, "n", "LIST", "points: numbers or ranges 128-512:128, at least k", FIELD(n), 0, 0},
-    {CLI_TEXT, 0, "family", "LIST", "of normal, cauchy, gumbel, laplace, lognormal", FIELD(family), 0, 0},
-    {CLI_TEXT, 0, "init", "LIST", "initial centres, of random, kmeans++, gonzalez (default random)", FIELD(init), 0, 0},
-    {CLI_POSITIVE, 0, "component-scale", "S", "scale of the components", FIELD(component_scale), 0, 0},
-    {CLI_FLAG, 0, "unequal", NULL, "components of unequal weights", FIELD(unequal), 0, 0},
-    {CLI_FLAG, 0, "equal", NULL, "components of equal weights", FIELD(equal), 0, 0},
-    {CLI_FLAG, 0, "anisotropic", NULL, "components with a scale of their own in every dimension", FIELD(anisotropic), 0,
-     0},
-    {CLI_FLAG, 0, "isotropic", NULL, "components as wide in every dimension", FIELD(isotropic), 0, 0},
-    {CLI_TEXT, 0, "seed", "S",
-     "of the tasks (default: that of the tasks which watched over the\ntraining: never trained on, but they chose "
-     "best.safetensors)",
-     FIELD(seed_text), 0, 0},
-    {CLI_HEADING, 0, NULL, NULL, "What is run", 0, 0, 0},
-    {CLI_WHOLE, 0, "steps", "T", "steps of the model and of Lloyd (default 20)", FIELD(steps), 0, 1000000},
-    {CLI_CHOICE, 0, "mode", "reembed|raw",
-     "every step on fresh tokens of its centres, or on the tokens that\nthe step "
-     "before left (default reembed)",
-     FIELD(mode), 0, 0},
-    {CLI_WHOLE, 0, "threads", "N", "changes no result (default: as OpenMP chooses)", FIELD(threads), 1, 1024},
-    {CLI_HEADING, 0, NULL, NULL, "What to write", 0, 0, 0},
-    {CLI_TEXT, 0, "csv", "F", "the curves, a row a step, with their quartiles", FIELD(csv), 0, 0},
-    {CLI_TEXT, 0, "plot", "F", "the curves (.svg .png .pdf), by gnuplot", FIELD(plot), 0, 0},
-    {CLI_FLAG, 0, "json", NULL, "the curves as one JSON object", FIELD(json), 0, 0},
-    {CLI_FLAG, 0, "quiet", NULL, "no progress line", FIELD(quiet), 0, 0},
+    CLI_GROUP("Tasks; a list is like normal,laplace, and what is not given is as in training"),
+    CLI_OPTION(CLI_WHOLE, "tasks", "M", tasks, "tasks of each kind (default 320)", .least = 1,
+               .most = (int64_t)TS_TASK_LIMIT),
+    CLI_OPTION(CLI_TEXT, "n", "LIST", n, "points: numbers or ranges 128-512:128, at least k"),
+    CLI_OPTION(CLI_TEXT, "family", "LIST", family, "of normal, cauchy, gumbel, laplace, lognormal"),
+    CLI_OPTION(CLI_TEXT, "init", "LIST", init, "initial centres, of random, kmeans++, gonzalez (default random)"),
+    CLI_OPTION(CLI_POSITIVE, "component-scale", "S", component_scale, "scale of the components"),
+    CLI_OPTION(CLI_FLAG, "unequal", NULL, unequal, "components of unequal weights"),
+    CLI_OPTION(CLI_FLAG, "equal", NULL, equal, "components of equal weights"),
+    CLI_OPTION(CLI_FLAG, "anisotropic", NULL, anisotropic, "components with a scale of their own in every dimension"),
+    CLI_OPTION(CLI_FLAG, "isotropic", NULL, isotropic, "components as wide in every dimension"),
+    CLI_OPTION(CLI_TEXT, "seed", "S", seed_text,
+               "of the tasks (default: that of the tasks which watched over the\ntraining: never trained on, but they "
+               "chose best.safetensors)"),
+    CLI_GROUP("What is run"),
+    CLI_OPTION(CLI_WHOLE, "steps", "T", steps, "steps of the model and of Lloyd (default 20)", .most = 1000000),
+    CLI_OPTION(
+        CLI_CHOICE, "mode", "reembed|raw", mode,
+        "every step on fresh tokens of its centres, or on the tokens that\nthe step before left (default reembed)"),
+    CLI_SHARED_THREADS("changes no result"),
+    CLI_GROUP("What to write"),
+    CLI_OPTION(CLI_TEXT, "csv", "F", csv, "the curves, a row a step, with their quartiles"),
+    CLI_OPTION(CLI_TEXT, "plot", "F", plot, "the curves (.svg .png .pdf), by gnuplot"),
+    CLI_SHARED_JSON("the curves"),
+    CLI_SHARED_QUIET,
 };
 
 static const cli_command command = {
@@ -82,15 +79,15 @@ static int read_starts(cli_eval_options *o) {
 }
 
 static int read_lists(cli_eval_options *o) {
-    static const cli_sweep_bounds bounds = {true, 1, 1e6};
+    static const cli_number_bounds bounds = {true, 1, 1e6};
     static char option[] = "--seed";
-    int status = o->n == NULL ? CLI_GO_ON : cli_sweep_read_list("n", o->n, &bounds, &o->points);
+    int status = o->n == NULL ? CLI_GO_ON : cli_read_numbers("n", o->n, &bounds, &o->points);
     if (status == CLI_GO_ON) status = read_families(o);
     if (status == CLI_GO_ON) status = read_starts(o);
     if (status != CLI_GO_ON || o->seed_text == NULL) return status;
     char *text = strdup(o->seed_text);
     if (text == NULL) return cli_fail(CLI_FAILED, "--seed: out of memory");
-    status = cli_parse(&seed_command, 2, (char *const[]){option, text}, &o->seed, NULL);
+    status = cli_parse(&seed_command, 2, (char *const[]){option, text}, &o->shared.seed, NULL);
     free(text);
     return status;
 }

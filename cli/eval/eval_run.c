@@ -139,7 +139,7 @@ static int run_rows(cli_eval_job *job, const curves *c) {
     double total = 0, behind = 0;
     int status = CLI_DONE;
     for (int i = 0; i < job->n_rows; i++) total += cost_of(&job->rows[i]);
-    cli_progress progress = cli_progress_begin(job->options->quiet);
+    cli_progress progress = cli_progress_begin(job->options->shared.quiet);
     for (int i = 0; i < job->n_rows && status == CLI_DONE; i++) {
         status = run_row(job, &job->rows[i], c);
         behind += cost_of(&job->rows[i]);
@@ -155,7 +155,7 @@ int cli_eval_run(const cli_eval_options *options, cli_eval_job *job) {
     *job = (cli_eval_job){.options = options};
     job->trainer = ts_checkpoint_resume(options->checkpoint, &error);
     if (job->trainer == NULL) return cli_fail(CLI_FAILED, "%s", error.text);
-    job->seed = options->seed_text != NULL ? options->seed : ts_evaluation_seed(job->trainer->options.seed);
+    job->seed = options->seed_text != NULL ? options->shared.seed : ts_evaluation_seed(job->trainer->options.seed);
     int status = make_rows(job);
     if (status != CLI_DONE) return status;
     const curves c = {malloc(cells * sizeof *c.lloyd), malloc(cells * sizeof *c.model),

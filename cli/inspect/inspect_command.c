@@ -19,14 +19,13 @@ typedef struct inspect_options {
 #define FIELD(name) offsetof(inspect_options, name)
 
 static const cli_option options_table[] = {
-    {CLI_TEXT, 0, "plot", "F",
-     "heat maps of the weights (.svg .png .pdf), by gnuplot, beside those\nof the "
-     "construction that is Lloyd's algorithm",
-     FIELD(plot), 0, 0},
-    {CLI_TEXT, 0, "attention", "F", "heat maps of the attention in one task, points ordered by their\ntrue cluster",
-     FIELD(attention), 0, 0},
-    {CLI_FLAG, 0, "all", NULL, "list the optimiser's moments too", FIELD(all), 0, 0},
-    {CLI_FLAG, 0, "json", NULL, "everything as one JSON object", FIELD(json), 0, 0},
+    CLI_OPTION(CLI_TEXT, "plot", "F", plot,
+               "heat maps of the weights (.svg .png .pdf), by gnuplot, beside those\nof the construction that is "
+               "Lloyd's algorithm"),
+    CLI_OPTION(CLI_TEXT, "attention", "F", attention,
+               "heat maps of the attention in one task, points ordered by their\ntrue cluster"),
+    CLI_OPTION(CLI_FLAG, "all", NULL, all, "list the optimiser's moments too"),
+    CLI_OPTION(CLI_FLAG, "json", NULL, json, "everything as one JSON object"),
 };
 
 static const cli_command command = {

@@ -116,8 +116,8 @@ static int compute(sweep *s) {
     int64_t count;
     turn *turns = arrange(s, &count);
     if (turns == NULL) return cli_fail(CLI_FAILED, "%s: out of memory", s->options.out);
-    cli_set_threads(s->options.threads);
-    s->progress = cli_progress_begin(s->options.quiet);
+    cli_set_threads(s->options.shared.threads);
+    s->progress = cli_progress_begin(s->options.shared.quiet);
 #pragma omp parallel
     {
         cli_set_threads(1); /* what runs inside a cell asks for one thread, and for the memory of one */
@@ -139,12 +139,12 @@ static int write_outputs(const sweep *s) {
 }
 
 static int report(const sweep *s, double seconds) {
-    if (s->options.json)
+    if (s->options.shared.json)
         cli_sweep_print_json(&s->options, &s->grid, seconds);
     else
         cli_sweep_print_report(&s->options, &s->grid);
     const int status = cli_flush_stdout();
-    if (status == CLI_DONE && !s->options.quiet) cli_progress_tell_time(seconds);
+    if (status == CLI_DONE && !s->options.shared.quiet) cli_progress_tell_time(seconds);
     return status;
 }
 

@@ -18,7 +18,7 @@
 enum { SIGNATURE = 160 };
 static void write_signature(const cli_sweep_options *o, char text[SIGNATURE]) {
     snprintf(text, SIGNATURE, "# tessera sweep %s seed=%llu steps=%lld tasks=%lld\n", TS_VERSION,
-             (unsigned long long)o->seed, (long long)o->steps, (long long)o->tasks);
+             (unsigned long long)o->shared.seed, (long long)o->steps, (long long)o->tasks);
 }
 
 /* Takes a row of the CSV; false when it is none. Cells of another grid are passed over. */

@@ -68,7 +68,7 @@ static void print_means(const cli_sweep_grid *grid, const char *list, const char
 void cli_sweep_print_json(const cli_sweep_options *options, const cli_sweep_grid *grid, double seconds) {
     printf("{\"cells\": %lld, \"skipped\": %lld, \"steps\": %lld, \"tasks\": %lld, \"seed\": %llu",
            (long long)grid->valid, (long long)(grid->cells - grid->valid), (long long)options->steps,
-           (long long)options->tasks, (unsigned long long)options->seed);
+           (long long)options->tasks, (unsigned long long)options->shared.seed);
     print_number(", ", "mean_abs_difference", cli_sweep_mean(grid, true, ANYWHERE, ANYWHERE));
     print_number(", ", "mean_difference", cli_sweep_mean(grid, false, ANYWHERE, ANYWHERE));
     print_means(grid, "gammas", "gamma", CLI_SWEEP_GAMMA);
