@@ -3,9 +3,7 @@
 #include <string.h>
 
 #include "../cli/common/message.h"
-#include "../cli/eval/eval_options.h"
-#include "../io/output_file.h"
-#include "bench_scaling.h"
+#include "bench_axis.h"
 #include "bench_work.h"
 
 #define FIELD(name) offsetof(cli_bench_options, name)
@@ -82,21 +80,6 @@ static int read_only(cli_bench_options *o) {
     return status;
 }
 
-static int check_outputs(const cli_bench_options *o) {
-    const struct {
-        const char *option, *path;
-    } outputs[] = {{"csv", o->csv}, {"markdown", o->markdown}, {"plot", o->plot}};
-    enum { OUTPUTS = sizeof outputs / sizeof outputs[0] };
-    for (int i = 0; i < OUTPUTS; i++)
-        for (int j = i + 1; j < OUTPUTS; j++)
-            if (outputs[i].path != NULL && outputs[j].path != NULL && ts_output_same(outputs[i].path, outputs[j].path))
-                return cli_fail(CLI_WRONG_USE, "--%s and --%s: both would write %s", outputs[i].option,
-                                outputs[j].option, outputs[j].path);
-    int status = cli_eval_try_output("csv", o->csv, NULL);
-    if (status == CLI_GO_ON) status = cli_eval_try_output("markdown", o->markdown, NULL);
-    return status != CLI_GO_ON ? status : cli_eval_try_picture("plot", o->plot, NULL);
-}
-
 int cli_bench_read_options(int n_words, char *const *words, cli_bench_options *options) {
     *options = (cli_bench_options){.peers = -1};
     int status = cli_parse(&command, n_words, words, options, NULL);
@@ -110,6 +93,5 @@ int cli_bench_read_options(int n_words, char *const *words, cli_bench_options *o
     if (options->patience == 0) options->patience = 900;
     if (options->runs == 0) options->runs = options->quick ? 1 : 7;
     if (options->peers < 0) options->peers = options->quick;
-    status = read_only(options);
-    return status != CLI_GO_ON ? status : check_outputs(options);
+    return read_only(options);
 }

@@ -16,8 +16,7 @@ typedef struct cli_bench_options {
     bool chosen[CLI_BENCH_MOST_CHOICES]; /* what `only` says, by place in the works, or in what is scaled */
 } cli_bench_options;
 
-/* Reads and checks the words after "bench", and that the outputs can be written as far as that can be told before.
- * Returns CLI_GO_ON or an exit code (options.h). */
+/* Reads and checks the words after "bench", but for the outputs. Returns CLI_GO_ON or an exit code (options.h). */
 int cli_bench_read_options(int n_words, char *const *words, cli_bench_options *options);
 
 #endif

@@ -49,7 +49,7 @@ static void take_row(void *context, const cli_bench_row *row) {
         *i = (item){.work = row->work, .time = row->time};
         snprintf(i->what, sizeof i->what, "%s", row->what);
         for (int s = 0; s < MOST_SERIES; s++) i->ratio[s] = NAN;
-        if (row->state == CLI_BENCH_MEASURED) {
+        if (row->measured) {
             c->time[0] = fmin(c->time[0], row->time.least);
             c->time[1] = fmax(c->time[1], row->time.most);
         }
@@ -116,7 +116,7 @@ static void write_panels(const cli_drawing *d, const chart *c, double top) {
     cli_drawing_next(d);
 }
 
-bool cli_bench_plot(const cli_bench_table *table, ts_io_error *error) {
+bool cli_bench_plot(const void *table, const char *path, ts_io_error *error) {
     chart c = {.time = {INFINITY, -INFINITY}, .ratio = {INFINITY, -INFINITY}};
     cli_drawing d;
     cli_bench_each_row(table, take_row, &c);
@@ -125,8 +125,7 @@ bool cli_bench_plot(const cli_bench_table *table, ts_io_error *error) {
         return false;
     }
     const double top = KEY_TOP + 14 + KEY_LINE * ((c.n_series + 1) / 2);
-    if (!cli_drawing_begin(&d, table->options->plot, CLI_COLUMN, (int)top + LINE * c.n_items + CLI_X_ROOM + 4, error))
-        return false;
+    if (!cli_drawing_begin(&d, path, CLI_COLUMN, (int)top + LINE * c.n_items + CLI_X_ROOM + 4, error)) return false;
     write_data(d.script, &c);
     write_head(&d, &c);
     write_lines(&d, &c, top);

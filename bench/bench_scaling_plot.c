@@ -74,7 +74,8 @@ static void write_curve(const cli_drawing *d, const cli_bench_scaling *s, const 
     for (quantity q = TIME; q < QUANTITIES; q++) write_panel(d, c, q, q == TIME ? 0 : d->width / 2.0, y + TITLE, left);
 }
 
-bool cli_bench_scaling_plot(const cli_bench_scaling *s, ts_io_error *error) {
+bool cli_bench_scaling_plot(const void *scaling, const char *path, ts_io_error *error) {
+    const cli_bench_scaling *s = scaling;
     int lines = 0, at = 0;
     double left = 0;
     cli_drawing d;
@@ -90,7 +91,7 @@ bool cli_bench_scaling_plot(const cli_bench_scaling *s, ts_io_error *error) {
         snprintf(error->text, sizeof error->text, "plot: nothing was measured");
         return false;
     }
-    if (!cli_drawing_begin(&d, s->options->plot, CLI_COLUMN, TOP + lines * (LINE + GAP), error)) return false;
+    if (!cli_drawing_begin(&d, path, CLI_COLUMN, TOP + lines * (LINE + GAP), error)) return false;
     fputs("set logscale xy\n", d.script);
     cli_drawing_text(&d, left, 16, CLI_LEFT, CLI_LARGE, d.width - left, "Time and memory of a step");
     for (int i = 0; i < s->curves; i++)

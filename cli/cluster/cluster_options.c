@@ -1,18 +1,12 @@
 #include "cluster_options.h"
 
-#include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
-#include "../../io/array_writer.h"
-#include "../../io/output_file.h"
 #include "../common/message.h"
-#include "../draw/drawing.h"
-#include "../draw/gnuplot.h"
 
 #define FIELD(name) offsetof(cli_cluster_options, name)
 static const cli_option options_table[] = {
@@ -147,53 +141,6 @@ static int check_init(cli_cluster_options *o) {
     return cli_fail(CLI_WRONG_USE, "--init: '%s' is none of kmeans++, random, gonzalez, first, and no file", o->init);
 }
 
-/* A file to be created needs a folder that can be written to. */
-static int check_folder(const char *path) {
-    struct stat target;
-    if (stat(path, &target) == 0 && !S_ISREG(target.st_mode) && !S_ISDIR(target.st_mode)) return CLI_GO_ON;
-    if (stat(path, &target) == 0 && S_ISDIR(target.st_mode)) return cli_fail(CLI_FAILED, "%s: is a folder", path);
-    char *folder = strdup(path);
-    if (folder == NULL) return cli_fail(CLI_FAILED, "%s: out of memory", path);
-    char *slash = strrchr(folder, '/');
-    if (slash != NULL) slash[1] = '\0';
-    const bool writable = access(slash != NULL ? folder : ".", W_OK | X_OK) == 0;
-    const int reason = errno;
-    free(folder);
-    if (writable) return CLI_GO_ON;
-    return cli_fail(CLI_FAILED, "%s: cannot be written in that folder: %s", path, strerror(reason));
-}
-
-static bool same_file(const char *a, const char *b) {
-    return strcmp(a, b) == 0 || ts_output_same(a, b);
-}
-
-static int check_outputs(const cli_cluster_options *o) {
-    const char *const path[] = {o->labels, o->centers, o->trajectory, o->weights, o->plot};
-    static const char *const name[] = {"labels", "centers", "trajectory", "weights", "plot"};
-    static const int rank[] = {1, 2, 3, 2};
-    enum { OUTPUTS = 5, PLOT = 4 };
-    for (int i = 0; i < OUTPUTS; i++) {
-        ts_io_error error;
-        if (path[i] == NULL) continue;
-        if (i != PLOT && !ts_array_path_ok(path[i], rank[i], &error))
-            return cli_fail(CLI_WRONG_USE, "--%s: %s", name[i], error.text);
-        if (i == PLOT && !cli_drawing_path_ok(path[i]))
-            return cli_fail(CLI_WRONG_USE, "--plot: %s: the name must end in .svg, .png or .pdf", path[i]);
-        for (int j = 0; j < i; j++)
-            if (path[j] != NULL && same_file(path[j], path[i]))
-                return cli_fail(CLI_WRONG_USE, "--%s and --%s: both would write %s", name[j], name[i], path[i]);
-        if (same_file(o->file, path[i]) || (o->init_is_file && same_file(o->init, path[i])) ||
-            (o->arch != NULL && same_file(o->arch, path[i])) || (o->model != NULL && same_file(o->model, path[i])))
-            return cli_fail(CLI_WRONG_USE, "--%s: %s is read by this command", name[i], path[i]);
-    }
-    for (int i = 0; i < OUTPUTS; i++) {
-        const int status = path[i] == NULL ? CLI_GO_ON : check_folder(path[i]);
-        if (status != CLI_GO_ON) return status;
-    }
-    if (o->plot != NULL && !cli_gnuplot_found()) return cli_fail(CLI_FAILED, "plot: gnuplot is not installed");
-    return CLI_GO_ON;
-}
-
 const ts_variant *cli_cluster_variant(const cli_cluster_options *o) {
     return &ts_variants[o->algorithm < 0 ? 0 : o->algorithm];
 }
@@ -297,6 +244,5 @@ int cli_cluster_read_options(int n_words, char *const *words, cli_cluster_option
     if (status == CLI_GO_ON) status = check_operands(options);
     if (status == CLI_GO_ON && options->print_arch) status = check_print_arch(options, &texts.command);
     if (status == CLI_GO_ON) status = check_columns(options);
-    if (status == CLI_GO_ON) status = check_init(options);
-    return status != CLI_GO_ON || options->print_arch ? status : check_outputs(options);
+    return status == CLI_GO_ON ? check_init(options) : status;
 }

@@ -33,8 +33,7 @@ typedef struct cli_cluster_options {
 const ts_variant *cli_cluster_variant(const cli_cluster_options *options);
 ts_settings cli_cluster_settings(const cli_cluster_options *options);
 
-/* Reads and checks the words after "cluster", and that the outputs can be written as far as that can be told before.
- * Returns CLI_GO_ON or an exit code (options.h). */
+/* Reads and checks the words after "cluster", but for the outputs. Returns CLI_GO_ON or an exit code (options.h). */
 int cli_cluster_read_options(int n_words, char *const *words, cli_cluster_options *options);
 
 #endif

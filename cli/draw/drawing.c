@@ -3,6 +3,8 @@
 #include <string.h>
 #include <strings.h>
 
+#include "../common/message.h"
+#include "../common/options.h"
 #include "../common/short_text.h"
 #include "gnuplot.h"
 
@@ -14,9 +16,11 @@ static const char *ending_of(const char *path) {
     return length > 4 ? path + length - 4 : "";
 }
 
-bool cli_drawing_path_ok(const char *path) {
+int cli_drawing_check(const char *option, const char *path) {
     const char *ending = ending_of(path);
-    return strcasecmp(ending, ".svg") == 0 || strcasecmp(ending, ".png") == 0 || strcasecmp(ending, ".pdf") == 0;
+    if (strcasecmp(ending, ".svg") != 0 && strcasecmp(ending, ".png") != 0 && strcasecmp(ending, ".pdf") != 0)
+        return cli_fail(CLI_WRONG_USE, "--%s: %s: the name must end in .svg, .png or .pdf", option, path);
+    return cli_gnuplot_found() ? CLI_GO_ON : cli_fail(CLI_FAILED, "plot: gnuplot is not installed");
 }
 
 /* Terminals of equal looks: one unit is a pixel, three pixels, or 8.5 cm / 480. Of the size of points and the distance

@@ -31,8 +31,8 @@ typedef struct cli_drawing {
     int width, height;
 } cli_drawing;
 
-/* Is it a name that ends in .svg, .png or .pdf? */
-bool cli_drawing_path_ok(const char *path);
+/* Of --option: does the name end in .svg, .png or .pdf, and is gnuplot there? CLI_GO_ON, or an exit code. */
+int cli_drawing_check(const char *option, const char *path);
 
 bool cli_drawing_begin(cli_drawing *d, const char *path, int width, int height, ts_io_error *error);
 /* Draws it. The same bytes for the same picture (.pdf: but for its date). */

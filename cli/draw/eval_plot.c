@@ -100,14 +100,14 @@ static void plan(const cli_eval_job *job, layout *l) {
     l->panel_width = (l->width - l->left - (l->columns - 1) * l->inner) / l->columns - GAP;
 }
 
-bool cli_eval_plot(const cli_eval_job *job, ts_io_error *error) {
+bool cli_eval_plot(const cli_eval_job *job, const char *path, ts_io_error *error) {
     layout l = layout_of(job->n_rows);
     const char *tasks = job->options->tasks == 1 ? "" : "s";
     char text[128];
     cli_drawing d;
     plan(job, &l);
     const int height = TOP + l.lines * (TITLE + (int)l.panel_height + CLI_X_ROOM) + 4;
-    if (!cli_drawing_begin(&d, job->options->plot, l.width, height, error)) return false;
+    if (!cli_drawing_begin(&d, path, l.width, height, error)) return false;
     snprintf(text, sizeof text, "Log objective after each step, %lld task%s", (long long)job->options->tasks, tasks);
     cli_drawing_text(&d, l.left, 16, CLI_LEFT, CLI_LARGE, l.width - l.left, text);
     cli_drawing_key(&d, l.left, 40, 0, CLI_LLOYD_COLOR, "Lloyd");

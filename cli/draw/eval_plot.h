@@ -8,6 +8,6 @@
 enum { CLI_EVAL_MOST_PANELS = 60 };
 
 /* The same bytes for the same job (.pdf: but for its date). */
-bool cli_eval_plot(const cli_eval_job *job, ts_io_error *error);
+bool cli_eval_plot(const cli_eval_job *job, const char *path, ts_io_error *error);
 
 #endif

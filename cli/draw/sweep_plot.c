@@ -169,12 +169,12 @@ static bool write_maps(const cli_drawing *d, layout *l, const cli_sweep_grid *gr
     return true;
 }
 
-bool cli_sweep_plot(const cli_sweep_options *options, const cli_sweep_grid *grid, ts_io_error *error) {
+bool cli_sweep_plot(const cli_sweep_options *options, const cli_sweep_grid *grid, const char *path,
+                    ts_io_error *error) {
     layout l = layout_of(grid);
     cli_drawing d;
     char text[160];
-    if (!cli_drawing_begin(&d, options->plot, l.width, TOP + TITLE + PANELS * (HEIGHT + CLI_X_ROOM + 4), error))
-        return false;
+    if (!cli_drawing_begin(&d, path, l.width, TOP + TITLE + PANELS * (HEIGHT + CLI_X_ROOM + 4), error)) return false;
     if (!write_maps(&d, &l, grid)) {
         cli_drawing_abandon(&d);
         snprintf(error->text, sizeof error->text, "plot: out of memory");

@@ -3,13 +3,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
-#include "../../io/output_file.h"
 #include "../common/message.h"
 #include "../common/options.h"
-#include "../draw/drawing.h"
-#include "../draw/gnuplot.h"
 
 #define FIELD(name) offsetof(cli_eval_options, name)
 
@@ -92,39 +88,6 @@ static int read_lists(cli_eval_options *o) {
     return status;
 }
 
-/* ---- files ------------------------------------------------------------------------------------------------------- */
-
-int cli_eval_try_output(const char *option, const char *path, const char *input) {
-    struct stat target;
-    ts_output_file file;
-    ts_io_error error;
-    if (path == NULL) return CLI_GO_ON;
-    if (strcmp(path, "-") == 0)
-        return cli_fail(CLI_WRONG_USE, "--%s: - is no name of a file (/dev/stdout is standard output)", option);
-    if (input != NULL && ts_output_same(path, input))
-        return cli_fail(CLI_WRONG_USE, "--%s: would write over %s", option, input);
-    if (stat(path, &target) == 0 && !S_ISREG(target.st_mode) && !S_ISDIR(target.st_mode)) return CLI_GO_ON;
-    if (!ts_output_open(path, &file, &error)) return cli_fail(CLI_FAILED, "%s", error.text);
-    ts_output_abandon(&file);
-    return CLI_GO_ON;
-}
-
-int cli_eval_try_picture(const char *option, const char *path, const char *input) {
-    if (path == NULL) return CLI_GO_ON;
-    if (!cli_drawing_path_ok(path))
-        return cli_fail(CLI_WRONG_USE, "--%s: %s: the name must end in .svg, .png or .pdf", option, path);
-    const int status = cli_eval_try_output(option, path, input);
-    if (status == CLI_GO_ON && !cli_gnuplot_found()) return cli_fail(CLI_FAILED, "plot: gnuplot is not installed");
-    return status;
-}
-
-static int check_outputs(const cli_eval_options *o) {
-    if (o->csv != NULL && o->plot != NULL && ts_output_same(o->csv, o->plot))
-        return cli_fail(CLI_WRONG_USE, "--csv and --plot: both would write %s", o->plot);
-    const int status = cli_eval_try_output("csv", o->csv, o->checkpoint);
-    return status != CLI_GO_ON ? status : cli_eval_try_picture("plot", o->plot, o->checkpoint);
-}
-
 int cli_eval_read_options(int n_words, char *const *words, cli_eval_options *options) {
     *options = (cli_eval_options){.tasks = 320, .steps = 20, .init = "random"};
     int status = cli_parse(&command, n_words, words, options, &options->checkpoint);
@@ -133,5 +96,5 @@ int cli_eval_read_options(int n_words, char *const *words, cli_eval_options *opt
     if (options->equal && options->unequal) return cli_fail(CLI_WRONG_USE, "--equal and --unequal: one of them");
     if (options->isotropic && options->anisotropic)
         return cli_fail(CLI_WRONG_USE, "--isotropic and --anisotropic: one of them");
-    return check_outputs(options);
+    return CLI_GO_ON;
 }

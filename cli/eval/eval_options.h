@@ -25,15 +25,7 @@ typedef struct cli_eval_options {
     ts_start start[CLI_EVAL_STARTS];
 } cli_eval_options;
 
-/* Reads and checks the words after "eval", and that the outputs can be written as far as that can be told before.
- * Returns CLI_GO_ON or an exit code (options.h). */
+/* Reads and checks the words after "eval", but for the outputs. Returns CLI_GO_ON or an exit code (options.h). */
 int cli_eval_read_options(int n_words, char *const *words, cli_eval_options *options);
-
-/* Tries a file as its writer will, and takes it back; pipes and devices are left alone. Refuses to write over `input`.
- * NULL is fine, for both. CLI_GO_ON, or an exit code after saying why. */
-int cli_eval_try_output(const char *option, const char *path, const char *input);
-
-/* The same for a picture, which needs gnuplot and a name that says its format. */
-int cli_eval_try_picture(const char *option, const char *path, const char *input);
 
 #endif

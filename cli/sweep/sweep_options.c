@@ -1,14 +1,7 @@
 #include "sweep_options.h"
 
-#include <string.h>
-#include <strings.h>
-#include <sys/stat.h>
-
-#include "../../io/output_file.h"
 #include "../common/message.h"
 #include "../common/options.h"
-#include "../draw/drawing.h"
-#include "../draw/gnuplot.h"
 
 #define FIELD(name) offsetof(cli_sweep_options, name)
 
@@ -67,32 +60,6 @@ static int read_axes(cli_sweep_options *o) {
     return CLI_GO_ON;
 }
 
-/* Tries a file as its writer will, and takes it back; pipes and devices are left alone. */
-static int try_output(const char *path) {
-    struct stat target;
-    ts_output_file file;
-    ts_io_error error;
-    if (stat(path, &target) == 0 && !S_ISREG(target.st_mode) && !S_ISDIR(target.st_mode)) return CLI_GO_ON;
-    if (!ts_output_open(path, &file, &error)) return cli_fail(CLI_FAILED, "%s", error.text);
-    ts_output_abandon(&file);
-    return CLI_GO_ON;
-}
-
-static int check_outputs(const cli_sweep_options *o) {
-    const size_t length = strlen(o->out);
-    if (length <= 4 || strcasecmp(o->out + length - 4, ".csv") != 0)
-        return cli_fail(CLI_WRONG_USE, "--out: %s: the name must end in .csv", o->out);
-    if (o->plot != NULL && !cli_drawing_path_ok(o->plot))
-        return cli_fail(CLI_WRONG_USE, "--plot: %s: the name must end in .svg, .png or .pdf", o->plot);
-    if (o->plot != NULL && ts_output_same(o->out, o->plot))
-        return cli_fail(CLI_WRONG_USE, "--out and --plot: both would write %s", o->plot);
-    int status = try_output(o->out);
-    if (status == CLI_GO_ON && o->plot != NULL) status = try_output(o->plot);
-    if (status == CLI_GO_ON && o->plot != NULL && !cli_gnuplot_found())
-        return cli_fail(CLI_FAILED, "plot: gnuplot is not installed");
-    return status;
-}
-
 int cli_sweep_read_options(int n_words, char *const *words, cli_sweep_options *options) {
     *options = (cli_sweep_options){.clusters = "5-50:5",
                                    .dimensions = "1-10",
@@ -104,6 +71,5 @@ int cli_sweep_read_options(int n_words, char *const *words, cli_sweep_options *o
     int status = cli_parse(&command, n_words, words, options, NULL);
     if (status != CLI_GO_ON) return status;
     if (options->out == NULL) return cli_fail(CLI_WRONG_USE, "where to? --out FILE.csv (see tessera sweep --help)");
-    status = read_axes(options);
-    return status != CLI_GO_ON ? status : check_outputs(options);
+    return read_axes(options);
 }

@@ -27,8 +27,7 @@ typedef struct cli_sweep_options {
     const char *out, *plot; /* plot NULL: not asked for */
 } cli_sweep_options;
 
-/* Reads and checks the words after "sweep", and that the outputs can be written as far as that can be told before.
- * Returns CLI_GO_ON or an exit code (options.h). */
+/* Reads and checks the words after "sweep", but for the outputs. Returns CLI_GO_ON or an exit code (options.h). */
 int cli_sweep_read_options(int n_words, char *const *words, cli_sweep_options *options);
 
 #endif
