@@ -39,7 +39,7 @@ static int report(const cli_bench_options *o, const cli_outputs *outputs, const 
     if (!o->shared.json)
         form->print(result);
     else if (!print_json(form->json(result)))
-        status = cli_fail(CLI_FAILED, "bench: out of memory");
+        status = cli_fail_memory("bench");
     if (cli_flush_stdout() != CLI_DONE) status = CLI_FAILED;
     return cli_outputs_write(outputs, result) == CLI_DONE ? status : CLI_FAILED;
 }

@@ -188,7 +188,7 @@ static bool make_groups(cli_bench_table *t) {
 
 int cli_bench_run(const cli_bench_options *options, cli_bench_table *table) {
     *table = (cli_bench_table){.options = options};
-    if (!make_groups(table)) return cli_fail(CLI_FAILED, "bench: out of memory");
+    if (!make_groups(table)) return cli_fail_memory("bench");
     cli_progress progress = cli_progress_begin(options->shared.quiet);
     bool rivals = false;
     for (int g = 0; g < table->groups; g++) rivals = rivals || table->group[g].rivals > 0;

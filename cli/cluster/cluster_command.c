@@ -11,9 +11,9 @@
 #include "../common/threads.h"
 #include "../draw/cluster_plot.h"
 #include "../draw/drawing.h"
-#include "cluster_job.h"
 #include "cluster_options.h"
 #include "cluster_report.h"
+#include "cluster_solve.h"
 
 static bool write_labels(const void *result, const char *path, ts_io_error *error) {
     const cli_cluster_job *job = result;
@@ -49,7 +49,29 @@ static bool write_trajectory(const void *result, const char *path, ts_io_error *
 }
 
 static bool draw(const void *result, const char *path, ts_io_error *error) {
-    return cli_plot_clusters(result, path, error);
+    static const char *const scalings[] = {
+        [TS_SCALING_MINMAX] = "features scaled to [0,1]", [TS_SCALING_STANDARD] = "features standardised"};
+    const cli_cluster_job *job = result;
+    const bool is_lloyd = job->model.variant == ts_variants;
+    return cli_plot_clusters(
+        &(cli_cluster_picture){.points = cli_cluster_job_points(job),
+                               .shift = job->rescaling.shift,
+                               .scale = job->rescaling.scale,
+                               .names = job->table.names,
+                               .directions = job->model.directions,
+                               .k = job->k,
+                               .centers = job->run.centers,
+                               .path = job->run.path,
+                               .path_steps = job->run.path_steps,
+                               .labels = job->run.labels,
+                               .sizes = job->sizes,
+                               .trimmed = job->run.trimmed,
+                               .steps = job->run.steps,
+                               .file = cli_source_name(job->options->file),
+                               .algorithm = is_lloyd ? "Lloyd's algorithm" : cli_cluster_model_title(&job->model),
+                               .scaling = scalings[job->options->scaling],
+                               .objective = job->objective},
+        path, error);
 }
 
 static cli_outputs outputs_of(const cli_cluster_options *o) {
@@ -65,8 +87,7 @@ static cli_outputs outputs_of(const cli_cluster_options *o) {
 }
 
 static int report(const cli_cluster_job *job, const cli_outputs *outputs) {
-    if (job->options->shared.json && !cli_cluster_print_json(job))
-        return cli_fail(CLI_FAILED, "%s: out of memory", cli_source_name(job->options->file));
+    if (job->options->shared.json && !cli_cluster_print_json(job)) return cli_fail_memory(job->options->file);
     if (!job->options->shared.json) {
         cli_cluster_print_report(job);
         cli_outputs_print(outputs, 12);
@@ -80,11 +101,11 @@ int cli_cluster(int n_words, char *const *words) {
     int status = cli_cluster_read_options(n_words, words, &options);
     if (status != CLI_GO_ON) return status;
     cli_set_threads(options.shared.threads);
-    if (options.print_arch) return cli_cluster_job_print_arch(&options);
+    if (options.print_arch) return cli_cluster_print_arch(&options);
     const cli_outputs outputs = outputs_of(&options);
     status = cli_outputs_check(&outputs);
     if (status != CLI_GO_ON) return status;
-    status = cli_cluster_job_run(&options, &job);
+    status = cli_cluster_solve(&options, &job);
     if (status == CLI_DONE) status = cli_outputs_write(&outputs, &job);
     if (status == CLI_DONE) status = report(&job, &outputs);
     if (status == CLI_DONE && !options.shared.quiet) cli_progress_tell_time(job.seconds);

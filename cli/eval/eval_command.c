@@ -1,4 +1,6 @@
 /* eval_command.c: `tessera eval`: learned steps against Lloyd's, on fresh tasks. */
+#include <stdio.h>
+
 #include "../common/commands.h"
 #include "../common/message.h"
 #include "../common/options.h"
@@ -6,13 +8,24 @@
 #include "../common/progress.h"
 #include "../common/threads.h"
 #include "../draw/drawing.h"
-#include "../draw/eval_plot.h"
 #include "eval_options.h"
 #include "eval_report.h"
 #include "eval_run.h"
 
 static bool draw(const void *result, const char *path, ts_io_error *error) {
-    return cli_eval_plot(result, path, error);
+    static cli_eval_picture picture;
+    const cli_eval_job *job = result;
+    const int64_t steps = job->options->steps;
+    picture = (cli_eval_picture){.tasks = job->options->tasks, .steps = steps, .panels = job->n_rows};
+    for (int i = 0; i < job->n_rows; i++) {
+        const cli_eval_row *row = &job->rows[i];
+        const double *model = row->curve[CLI_EVAL_MODEL];
+        cli_eval_panel *panel = &picture.panel[i];
+        *panel = (cli_eval_panel){.diverges = cli_eval_diverges(model[0], model[steps]), .curve = row->curve};
+        snprintf(panel->title, sizeof panel->title, "n = %lld, %s, %s", (long long)row->task.n,
+                 ts_family_name(row->task.family), ts_start_names[row->start]);
+    }
+    return cli_eval_plot(&picture, path, error);
 }
 
 static cli_outputs outputs_of(const cli_eval_options *o) {
@@ -22,8 +35,7 @@ static cli_outputs outputs_of(const cli_eval_options *o) {
 }
 
 static int report(const cli_eval_job *job, const cli_outputs *outputs) {
-    if (job->options->shared.json && !cli_eval_print_json(job))
-        return cli_fail(CLI_FAILED, "%s: out of memory", job->options->checkpoint);
+    if (job->options->shared.json && !cli_eval_print_json(job)) return cli_fail_memory(job->options->checkpoint);
     if (!job->options->shared.json) {
         cli_eval_print_report(job);
         cli_outputs_print(outputs, 12);

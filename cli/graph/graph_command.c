@@ -179,7 +179,7 @@ static int write_graph(const graph_options *o, const cli_tape_graph *graph) {
     if (!ts_output_open(o->out, &file, &error)) return cli_fail(CLI_FAILED, "%s", error.text);
     if (!cli_graph_write(graph, file.stream)) {
         ts_output_abandon(&file);
-        return cli_fail(CLI_FAILED, "%s: out of memory", o->out);
+        return cli_fail_memory(o->out);
     }
     return ts_output_commit(&file, &error) ? CLI_DONE : cli_fail(CLI_FAILED, "%s", error.text);
 }

@@ -61,7 +61,7 @@ static cli_outputs outputs_of(const inspect_options *o) {
 
 static int report(const inspect_options *o, const cli_inspect_file *file, const cli_outputs *outputs) {
     const bool done = o->shared.json ? cli_inspect_print_json(file) : cli_inspect_print_report(file, o->all);
-    if (!done) return cli_fail(CLI_FAILED, "%s: out of memory", o->path);
+    if (!done) return cli_fail_memory(o->path);
     if (!o->shared.json) cli_outputs_print(outputs, 14);
     return cli_flush_stdout();
 }

@@ -118,7 +118,7 @@ static int failure(const sweep *s) {
 static int compute(sweep *s) {
     int64_t count;
     turn *turns = arrange(s, &count);
-    if (turns == NULL) return cli_fail(CLI_FAILED, "%s: out of memory", s->options.out);
+    if (turns == NULL) return cli_fail_memory(s->options.out);
     cli_set_threads(s->options.shared.threads);
     s->progress = cli_progress_begin(s->options.shared.quiet);
 #pragma omp parallel
@@ -169,8 +169,7 @@ static int report(const sweep *s, const cli_outputs *outputs, double seconds) {
 
 static int run(sweep *s, const cli_outputs *outputs) {
     const double began = cli_seconds();
-    if (!cli_sweep_grid_create(s->options.axis, &s->grid))
-        return cli_fail(CLI_FAILED, "%s: out of memory", s->options.out);
+    if (!cli_sweep_grid_create(s->options.axis, &s->grid)) return cli_fail_memory(s->options.out);
     int status = cli_sweep_journal_open(&s->options, &s->grid, &s->journal);
     if (status != CLI_GO_ON) return status;
     status = compute(s);

@@ -87,14 +87,14 @@ static int run_lines(const verify_options *o, verification *v) {
         cli_progress_item(&progress, "comparisons", items, (double)++done / items);
     }
     cli_progress_end(&progress);
-    return room ? CLI_DONE : cli_fail(CLI_FAILED, "verify: out of memory");
+    return room ? CLI_DONE : cli_fail_memory("verify");
 }
 
 static int run_all(const verify_options *o, verification *v) {
     ts_error error = {.status = TS_OK};
     v->lines = ts_verify_count();
     v->result = calloc((size_t)(v->lines * PRECISIONS), sizeof *v->result);
-    if (v->result == NULL) return cli_fail(CLI_FAILED, "verify: out of memory");
+    if (v->result == NULL) return cli_fail_memory("verify");
     const int status = run_lines(o, v);
     if (status != CLI_DONE) return status;
     for (int i = 0; i < FIGURES; i++)
@@ -178,7 +178,7 @@ static int print_json(const verification *v) {
     json_decref(all);
     json_decref(rows);
     json_decref(figures);
-    if (text == NULL) return cli_fail(CLI_FAILED, "verify: out of memory");
+    if (text == NULL) return cli_fail_memory("verify");
     puts(text);
     free(text);
     return CLI_DONE;
