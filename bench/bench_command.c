@@ -6,47 +6,67 @@
 #include "../cli/common/commands.h"
 #include "../cli/common/message.h"
 #include "../cli/common/options.h"
+#include "../cli/common/outputs.h"
 #include "../cli/common/threads.h"
+#include "../cli/draw/drawing.h"
 #include "bench_profile.h"
 #include "bench_report.h"
 #include "bench_scaling.h"
 #include "bench_serve.h"
 
-/* What an output came to: the status so far, or that of an output that failed, which says why; the others are written
- * all the same, for measuring takes minutes. */
-static int after_output(int status, bool done, const ts_io_error *error) {
-    return done ? status : cli_fail(CLI_FAILED, "%s", error->text);
+static cli_outputs outputs_of(const cli_bench_options *o) {
+    const cli_bench_report *report = o->profile   ? &cli_bench_profile_report
+                                     : o->scaling ? &cli_bench_scaling_report
+                                                  : &cli_bench_table_report;
+    return (cli_outputs){.list = {{"csv", "csv", o->csv, .put = report->put_csv},
+                                  {"markdown", "markdown", o->markdown, .put = report->put_markdown},
+                                  {"plot", "plot", o->plot, .check = cli_drawing_check,
+                                   .write = o->scaling ? cli_bench_scaling_plot : cli_bench_plot}},
+                         .writes_on = true}; /* measuring takes minutes */
 }
 
-static int run_table(const cli_bench_options *o, cli_bench_table *t) {
-    ts_io_error error;
-    int status = cli_bench_run(o, t);
-    if (status != CLI_DONE) return status;
-    if (!o->json)
-        cli_bench_print_report(t);
-    else if (!cli_bench_print_json(t))
-        status = cli_fail(CLI_FAILED, "bench: out of memory");
-    if (cli_flush_stdout() != CLI_DONE) status = CLI_FAILED;
-    if (o->csv != NULL) status = after_output(status, cli_bench_write_csv(t, &error), &error);
-    if (o->markdown != NULL) status = after_output(status, cli_bench_write_markdown(t, &error), &error);
-    if (o->plot != NULL) status = after_output(status, cli_bench_plot(t, &error), &error);
-    return cli_bench_judge(t) == CLI_DONE ? status : CLI_FAILED;
+/* A JSON object on a line of standard output, given back; false when it is NULL or memory is short. */
+static bool print_json(json_t *object) {
+    const bool done = object != NULL && json_dumpf(object, stdout, JSON_REAL_PRECISION(9)) == 0;
+    json_decref(object);
+    if (done) putchar('\n');
+    return done || ferror(stdout);
 }
 
-static int run_scaling(const cli_bench_options *o) {
-    static cli_bench_scaling s;
-    ts_io_error error;
+static int report(const cli_bench_options *o, const cli_outputs *outputs, const cli_bench_report *form,
+                  const void *result) {
     int status = CLI_DONE;
-    cli_bench_scale(o, &s);
-    if (!o->json)
-        cli_bench_scaling_print(&s);
-    else if (!cli_bench_scaling_print_json(&s))
-        status = cli_fail(CLI_FAILED, "bench: out of memory");
+    if (!o->shared.json)
+        form->print(result);
+    else if (!print_json(form->json(result)))
+        status = cli_fail_memory("bench");
     if (cli_flush_stdout() != CLI_DONE) status = CLI_FAILED;
-    if (o->csv != NULL) status = after_output(status, cli_bench_scaling_write_csv(&s, &error), &error);
-    if (o->markdown != NULL) status = after_output(status, cli_bench_scaling_write_markdown(&s, &error), &error);
-    if (o->plot != NULL) status = after_output(status, cli_bench_scaling_plot(&s, &error), &error);
-    return cli_bench_scaling_judge(&s) == CLI_DONE ? status : CLI_FAILED;
+    return cli_outputs_write(outputs, result) == CLI_DONE ? status : CLI_FAILED;
+}
+
+static int run_profile(const cli_bench_options *o, const cli_outputs *outputs) {
+    static cli_bench_profiles profiles;
+    cli_bench_profile_run(o, &profiles);
+    const int status = report(o, outputs, &cli_bench_profile_report, &profiles);
+    return cli_bench_profile_judge(&profiles) == CLI_DONE ? status : CLI_FAILED;
+}
+
+static int run_scaling(const cli_bench_options *o, const cli_outputs *outputs) {
+    static cli_bench_scaling scaling;
+    cli_bench_scale(o, &scaling);
+    const int status = report(o, outputs, &cli_bench_scaling_report, &scaling);
+    return cli_bench_scaling_judge(&scaling) == CLI_DONE ? status : CLI_FAILED;
+}
+
+static int run_table(const cli_bench_options *o, const cli_outputs *outputs) {
+    cli_bench_table table;
+    int status = cli_bench_run(o, &table);
+    if (status == CLI_DONE) {
+        status = report(o, outputs, &cli_bench_table_report, &table);
+        if (cli_bench_judge(&table) != CLI_DONE) status = CLI_FAILED;
+    }
+    cli_bench_free(&table);
+    return status;
 }
 
 /* Here, and in the processes that are started from here, peers too. */
@@ -62,11 +82,9 @@ int cli_bench(int n_words, char *const *words) {
     if (n_words > 0 && strcmp(words[0], "serve") == 0) return cli_bench_serve(n_words - 1, words + 1);
     int status = cli_bench_read_options(n_words, words, &options);
     if (status != CLI_GO_ON) return status;
-    use_threads(options.threads);
-    if (options.profile) return cli_bench_profile_run(&options);
-    if (options.scaling) return run_scaling(&options);
-    cli_bench_table table;
-    status = run_table(&options, &table);
-    cli_bench_free(&table);
-    return status;
+    const cli_outputs outputs = outputs_of(&options);
+    status = cli_outputs_check(&outputs);
+    if (status != CLI_GO_ON) return status;
+    use_threads(options.shared.threads);
+    return (options.profile ? run_profile : options.scaling ? run_scaling : run_table)(&options, &outputs);
 }

@@ -62,12 +62,12 @@ void cli_bench_know_machine(const cli_bench_options *o, cli_progress *progress, 
     char one[64], all[64];
     double threads;
     cli_bench_child child;
-    *m = (cli_bench_machine){.asked = (int)o->threads};
+    *m = (cli_bench_machine){.asked = (int)o->shared.threads};
     describe(m);
     cli_progress_now(progress, "the machine's peak");
     snprintf(one, sizeof one, "bandwidth 1 %d", megabytes);
     snprintf(all, sizeof all, "bandwidth 0 %d", megabytes);
-    if (cli_bench_start_self(&child, o->threads, progress) && cli_bench_ask(&child, "threads", &threads))
+    if (cli_bench_start_self(&child, o->shared.threads, progress) && cli_bench_ask(&child, "threads", &threads))
         m->threads = (int)threads;
     m->peak_one = median_answer(&child, "peak 1", runs);
     m->peak = median_answer(&child, "peak 0", runs);

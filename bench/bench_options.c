@@ -3,36 +3,33 @@
 #include <string.h>
 
 #include "../cli/common/message.h"
-#include "../cli/common/options.h"
-#include "../cli/eval/eval_options.h"
-#include "../io/output_file.h"
-#include "bench_scaling.h"
+#include "bench_axis.h"
 #include "bench_work.h"
 
 #define FIELD(name) offsetof(cli_bench_options, name)
 
 static const cli_option options_table[] = {
-    {CLI_HEADING, 0, NULL, NULL, "What to measure", 0, 0, 0},
-    {CLI_TEXT, 0, "only", "WORK,...", "some of the works (default all)", FIELD(only), 0, 0},
-    {CLI_WHOLE, 0, "runs", "R",
-     "repetitions, after one that warms up (default 7); what takes\nover 2 s to warm up has 3 at most", FIELD(runs), 1,
-     CLI_BENCH_MOST_RUNS},
-    {CLI_CHOICE, 0, "peers", "auto|none", "PyTorch, scikit-learn and faiss beside it, if installed\n(default auto)",
-     FIELD(peers), 0, 0},
-    {CLI_WHOLE, 0, "patience", "S", "a peer that does not answer for so many seconds has failed\n(default 900)",
-     FIELD(patience), 1, 1000000},
-    {CLI_WHOLE, 0, "threads", "N", "of each process (default: as OpenMP chooses)", FIELD(threads), 1, 1024},
-    {CLI_FLAG, 0, "quick", NULL, "tiny shapes, one run, no peers: for tests, its times mean nothing", FIELD(quick), 0,
-     0},
-    {CLI_HEADING, 0, NULL, NULL, "Instead of the table", 0, 0, 0},
-    {CLI_FLAG, 0, "profile", NULL, "where a training step goes: shares of its time", FIELD(profile), 0, 0},
-    {CLI_FLAG, 0, "scaling", NULL, "time and memory against the size of the problem", FIELD(scaling), 0, 0},
-    {CLI_HEADING, 0, NULL, NULL, "What to write", 0, 0, 0},
-    {CLI_TEXT, 0, "csv", "F", "all that was measured, a row each", FIELD(csv), 0, 0},
-    {CLI_TEXT, 0, "markdown", "F", "the report as Markdown, with the machine and the date", FIELD(markdown), 0, 0},
-    {CLI_TEXT, 0, "plot", "F", "a chart (.svg .png .pdf), by gnuplot", FIELD(plot), 0, 0},
-    {CLI_FLAG, 0, "json", NULL, "the report as one JSON object", FIELD(json), 0, 0},
-    {CLI_FLAG, 0, "quiet", NULL, "no progress line", FIELD(quiet), 0, 0},
+    CLI_GROUP("What to measure"),
+    CLI_OPTION(CLI_TEXT, "only", "WORK,...", only, "some of the works (default all)"),
+    CLI_OPTION(CLI_WHOLE, "runs", "R", runs,
+               "repetitions, after one that warms up (default 7); what takes\nover 2 s to warm up has 3 at most",
+               .least = 1, .most = CLI_BENCH_MOST_RUNS),
+    CLI_OPTION(CLI_CHOICE, "peers", "auto|none", peers,
+               "PyTorch, scikit-learn and faiss beside it, if installed\n(default auto)"),
+    CLI_OPTION(CLI_WHOLE, "patience", "S", patience,
+               "a peer that does not answer for so many seconds has failed\n(default 900)", .least = 1,
+               .most = 1000000),
+    CLI_SHARED_THREADS("of each process"),
+    CLI_OPTION(CLI_FLAG, "quick", NULL, quick, "tiny shapes, one run, no peers: for tests, its times mean nothing"),
+    CLI_GROUP("Instead of the table"),
+    CLI_OPTION(CLI_FLAG, "profile", NULL, profile, "where a training step goes: shares of its time"),
+    CLI_OPTION(CLI_FLAG, "scaling", NULL, scaling, "time and memory against the size of the problem"),
+    CLI_GROUP("What to write"),
+    CLI_OPTION(CLI_TEXT, "csv", "F", csv, "all that was measured, a row each"),
+    CLI_OPTION(CLI_TEXT, "markdown", "F", markdown, "the report as Markdown, with the machine and the date"),
+    CLI_OPTION(CLI_TEXT, "plot", "F", plot, "a chart (.svg .png .pdf), by gnuplot"),
+    CLI_SHARED_JSON("the report"),
+    CLI_SHARED_QUIET,
 };
 
 static const cli_command command = {
@@ -83,21 +80,6 @@ static int read_only(cli_bench_options *o) {
     return status;
 }
 
-static int check_outputs(const cli_bench_options *o) {
-    const struct {
-        const char *option, *path;
-    } outputs[] = {{"csv", o->csv}, {"markdown", o->markdown}, {"plot", o->plot}};
-    enum { OUTPUTS = sizeof outputs / sizeof outputs[0] };
-    for (int i = 0; i < OUTPUTS; i++)
-        for (int j = i + 1; j < OUTPUTS; j++)
-            if (outputs[i].path != NULL && outputs[j].path != NULL && ts_output_same(outputs[i].path, outputs[j].path))
-                return cli_fail(CLI_WRONG_USE, "--%s and --%s: both would write %s", outputs[i].option,
-                                outputs[j].option, outputs[j].path);
-    int status = cli_eval_try_output("csv", o->csv, NULL);
-    if (status == CLI_GO_ON) status = cli_eval_try_output("markdown", o->markdown, NULL);
-    return status != CLI_GO_ON ? status : cli_eval_try_picture("plot", o->plot, NULL);
-}
-
 int cli_bench_read_options(int n_words, char *const *words, cli_bench_options *options) {
     *options = (cli_bench_options){.peers = -1};
     int status = cli_parse(&command, n_words, words, options, NULL);
@@ -111,6 +93,5 @@ int cli_bench_read_options(int n_words, char *const *words, cli_bench_options *o
     if (options->patience == 0) options->patience = 900;
     if (options->runs == 0) options->runs = options->quick ? 1 : 7;
     if (options->peers < 0) options->peers = options->quick;
-    status = read_only(options);
-    return status != CLI_GO_ON ? status : check_outputs(options);
+    return read_only(options);
 }

@@ -49,7 +49,7 @@ static void take_row(void *context, const cli_bench_row *row) {
         *i = (item){.work = row->work, .time = row->time};
         snprintf(i->what, sizeof i->what, "%s", row->what);
         for (int s = 0; s < MOST_SERIES; s++) i->ratio[s] = NAN;
-        if (row->state == CLI_BENCH_MEASURED) {
+        if (row->measured) {
             c->time[0] = fmin(c->time[0], row->time.least);
             c->time[1] = fmax(c->time[1], row->time.most);
         }
@@ -75,7 +75,7 @@ static void write_data(FILE *script, const chart *c) {
 }
 
 static void write_head(const cli_drawing *d, const chart *c) {
-    cli_drawing_text(d, 12, 16, CLI_LEFT, CLI_LARGE, d->width - 12, "Time of a repetition");
+    cli_drawing_line(d, 12, 16, CLI_LARGE, "Time of a repetition");
     cli_drawing_key(d, 12, KEY_TOP, 7, CLI_MODEL_COLOR, "tessera: median, and least to most");
     for (int s = 0; s < c->n_series; s++)
         cli_drawing_key(d, 12 + s % 2 * (d->width / 2), KEY_TOP + (s / 2 + 1) * KEY_LINE, shapes[s], colors[s],
@@ -97,17 +97,16 @@ static void write_lines(const cli_drawing *d, const chart *c, double top) {
 
 static void write_panels(const cli_drawing *d, const chart *c, double top) {
     const double whole = d->width - LEFT - RIGHT, height = c->n_items * LINE;
-    const double width = c->n_series > 0 ? (whole - GAP) / 2 : whole, x = LEFT + width + GAP;
+    const double width = c->n_series > 0 ? (whole - GAP) / 2 : whole;
+    const cli_box times = {LEFT, top, width, height}, ratios = {LEFT + width + GAP, top, width, height};
     const cli_axis time = cli_axis_log(c->time[0], c->time[1], c->n_series > 0 ? 3 : 6);
-    cli_drawing_place(d, LEFT, top, width, height);
-    cli_drawing_x_axis(d, &time, "milliseconds", LEFT, top, width, height);
+    cli_drawing_plot(d, &times, &time, "milliseconds", NULL, NULL, 0);
     fputs("plot $rows using 2:1:3:4 with xerrorbars pt 7 ps 3*dot lw 1.4 lc rgb '" CLI_MODEL_COLOR "' notitle\n",
           d->script);
     cli_drawing_next(d);
     if (c->n_series == 0) return;
     const cli_axis ratio = cli_axis_log(fmin(1, c->ratio[0]), fmax(1, c->ratio[1]), 3);
-    cli_drawing_place(d, x, top, width, height);
-    cli_drawing_x_axis(d, &ratio, "time over tessera's", x, top, width, height);
+    cli_drawing_plot(d, &ratios, &ratio, "time over tessera's", NULL, NULL, 0);
     fputs("set arrow from 1,graph 0 to 1,graph 1 nohead back lw 1.4 lc rgb '" CLI_MODEL_COLOR "'\nplot ", d->script);
     for (int s = 0; s < c->n_series; s++)
         fprintf(d->script, "%s$rows using %d:1 with points pt %d ps 3.5*dot lc rgb '%s' notitle", s > 0 ? ", " : "",
@@ -116,7 +115,7 @@ static void write_panels(const cli_drawing *d, const chart *c, double top) {
     cli_drawing_next(d);
 }
 
-bool cli_bench_plot(const cli_bench_table *table, ts_io_error *error) {
+bool cli_bench_plot(const void *table, const char *path, ts_io_error *error) {
     chart c = {.time = {INFINITY, -INFINITY}, .ratio = {INFINITY, -INFINITY}};
     cli_drawing d;
     cli_bench_each_row(table, take_row, &c);
@@ -125,8 +124,7 @@ bool cli_bench_plot(const cli_bench_table *table, ts_io_error *error) {
         return false;
     }
     const double top = KEY_TOP + 14 + KEY_LINE * ((c.n_series + 1) / 2);
-    if (!cli_drawing_begin(&d, table->options->plot, CLI_COLUMN, (int)top + LINE * c.n_items + CLI_X_ROOM + 4, error))
-        return false;
+    if (!cli_drawing_begin(&d, path, CLI_COLUMN, (int)top + LINE * c.n_items + CLI_X_ROOM + 4, error)) return false;
     write_data(d.script, &c);
     write_head(&d, &c);
     write_lines(&d, &c, top);

@@ -8,10 +8,7 @@
 #include "../cli/common/message.h"
 #include "../cli/common/progress.h"
 #include "../cli/common/threads.h"
-#include "../io/output_file.h"
 #include "../train/trainer.h"
-#include "bench_profile_report.h"
-#include "bench_work.h"
 
 const char *const cli_bench_part_names[CLI_BENCH_PARTS] = {"drawing tasks", "tape", "waiting", "summing gradients",
                                                            "optimiser"};
@@ -125,42 +122,26 @@ static ts_status profile_item(const cli_bench_options *o, const cli_bench_item *
     return error->status;
 }
 
-static int report(const cli_bench_options *o, const cli_bench_profile *profiles, int count) {
-    ts_io_error error;
-    int status = CLI_DONE;
-    if (!o->json)
-        cli_bench_profile_print(o, profiles, count);
-    else if (!cli_bench_profile_print_json(o, profiles, count))
-        status = cli_fail(CLI_FAILED, "bench: out of memory");
-    if (cli_flush_stdout() != CLI_DONE) status = CLI_FAILED;
-    if (o->csv != NULL && !cli_bench_profile_write_csv(o, profiles, count, &error))
-        status = cli_fail(CLI_FAILED, "%s", error.text);
-    if (o->markdown != NULL && !cli_bench_profile_write_markdown(o, profiles, count, &error))
-        status = cli_fail(CLI_FAILED, "%s", error.text);
-    return status;
-}
-
-/* The works that fail are left out of the report, and told behind it. */
-int cli_bench_profile_run(const cli_bench_options *o) {
-    static cli_bench_profile profiles[CLI_BENCH_TRAININGS];
-    ts_error failures[CLI_BENCH_TRAININGS];
-    const char *failed[CLI_BENCH_TRAININGS];
-    int count = 0, failing = 0;
-    cli_set_threads(o->threads);
-    cli_progress progress = cli_progress_begin(o->quiet);
+void cli_bench_profile_run(const cli_bench_options *o, cli_bench_profiles *all) {
+    *all = (cli_bench_profiles){.options = o};
+    cli_progress progress = cli_progress_begin(o->shared.quiet);
     for (int w = 0; w < CLI_BENCH_TRAININGS; w++) {
         const cli_bench_item *item = cli_bench_items;
-        ts_error *error = &failures[failing];
+        ts_error error = {.status = TS_OK};
         if (!o->chosen[w]) continue;
         while (strcmp(item->work, cli_bench_works[w]) != 0) item++;
-        *error = (ts_error){.status = TS_OK};
-        if (profile_item(o, item, &progress, &profiles[count], error) == TS_OK)
-            count++;
-        else
-            failed[failing++] = item->work;
+        if (profile_item(o, item, &progress, &all->profile[all->count], &error) == TS_OK) {
+            all->count++;
+        } else {
+            all->failure[all->failures].work = item->work;
+            all->failure[all->failures++].error = error;
+        }
     }
     cli_progress_end(&progress);
-    int status = report(o, profiles, count);
-    for (int i = 0; i < failing; i++) status = cli_fail(CLI_FAILED, "%s: %s", failed[i], failures[i].text);
-    return status;
+}
+
+int cli_bench_profile_judge(const cli_bench_profiles *all) {
+    for (int i = 0; i < all->failures; i++)
+        cli_fail(CLI_FAILED, "%s: %s", all->failure[i].work, all->failure[i].error.text);
+    return all->failures == 0 ? CLI_DONE : CLI_FAILED;
 }

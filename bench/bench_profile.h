@@ -7,10 +7,8 @@
 #ifndef CLI_BENCH_PROFILE_H
 #define CLI_BENCH_PROFILE_H
 
-#include <stdbool.h>
-
-#include "../io/io_error.h"
-#include "bench_options.h"
+#include "bench_form.h"
+#include "bench_work.h"
 
 enum { CLI_BENCH_PASSES = 2, CLI_BENCH_OPS = 64 }; /* forward, backward */
 
@@ -37,7 +35,22 @@ typedef struct cli_bench_profile {
     double part[CLI_BENCH_PARTS];
 } cli_bench_profile;
 
-/* Profiles the works chosen and reports as the options say. CLI_DONE, or an exit code after saying why. */
-int cli_bench_profile_run(const cli_bench_options *options);
+/* Of the works chosen. Those that fail are left out, and said why behind the report. */
+typedef struct cli_bench_profiles {
+    const cli_bench_options *options;
+    int count, failures;
+    cli_bench_profile profile[CLI_BENCH_TRAININGS];
+    struct {
+        const char *work;
+        ts_error error;
+    } failure[CLI_BENCH_TRAININGS];
+} cli_bench_profiles;
+
+void cli_bench_profile_run(const cli_bench_options *options, cli_bench_profiles *profiles);
+
+/* CLI_DONE, or CLI_FAILED after saying what failed. */
+int cli_bench_profile_judge(const cli_bench_profiles *profiles);
+
+extern const cli_bench_report cli_bench_profile_report; /* of cli_bench_profiles: the largest ops first */
 
 #endif

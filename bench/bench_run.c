@@ -55,7 +55,7 @@ static void begin_item(const measuring *m, cli_bench_result *r) {
     double warm = 0;
     tell(m, "tessera", -1, 0);
     for (int i = 0; i < CLI_BENCH_SAMPLES; i++) r->ms[i] = r->share[i] = NAN;
-    judge_item(r, cli_bench_start_self(&r->child, m->options->threads, m->progress) &&
+    judge_item(r, cli_bench_start_self(&r->child, m->options->shared.threads, m->progress) &&
                       cli_bench_ask(&r->child, "memory", &r->before) && run_item(r, &warm));
     r->rounds = cli_bench_rounds(m->options, warm);
 }
@@ -188,8 +188,8 @@ static bool make_groups(cli_bench_table *t) {
 
 int cli_bench_run(const cli_bench_options *options, cli_bench_table *table) {
     *table = (cli_bench_table){.options = options};
-    if (!make_groups(table)) return cli_fail(CLI_FAILED, "bench: out of memory");
-    cli_progress progress = cli_progress_begin(options->quiet);
+    if (!make_groups(table)) return cli_fail_memory("bench");
+    cli_progress progress = cli_progress_begin(options->shared.quiet);
     bool rivals = false;
     for (int g = 0; g < table->groups; g++) rivals = rivals || table->group[g].rivals > 0;
     const int status = rivals ? cli_bench_check_python(&progress) : CLI_GO_ON;

@@ -12,56 +12,6 @@
 #include "bench_child.h"
 #include "bench_run.h"
 
-const char *const cli_bench_axes[CLI_BENCH_AXES] = {"train-n",       "train-d",       "train-k",      "train-b",
-                                                    "train-threads", "cluster-exact", "cluster-plain"};
-
-#define OCTAVES                        \
-    {2, 4, 8, 16, 32, 64, 128, 256}, { \
-        2, 4, 8, 16                    \
-    }
-#define SAMPLES                                                               \
-    {1000, 3000, 10000, 30000, 100000, 300000, 1000000, 3000000, 10000000}, { \
-        100, 200, 400, 800                                                    \
-    }
-static const cli_bench_axis axes[CLI_BENCH_AXES] = {
-    {&cli_bench_train,
-     "n",
-     0,
-     {"d = 32, k = 10, one task", "d = 4, k = 3, one task"},
-     {{0, 32, 10, 1}, {0, 4, 3, 1}},
-     {{128, 256, 512, 1024, 2048, 4096, 8192, 16384, 32768, 65536}, {16, 32, 64, 128}}},
-    {&cli_bench_train,
-     "d",
-     1,
-     {"n = 512, k = 10, 8 tasks", "n = 24, k = 3, 2 tasks"},
-     {{512, 0, 10, 8}, {24, 0, 3, 2}},
-     {OCTAVES}},
-    {&cli_bench_train,
-     "k",
-     2,
-     {"n = 512, d = 32, 8 tasks", "n = 24, d = 4, 2 tasks"},
-     {{512, 32, 0, 8}, {24, 4, 0, 2}},
-     {OCTAVES}},
-    {&cli_bench_train,
-     "b",
-     3,
-     {"n = 512, d = 32, k = 10", "n = 24, d = 4, k = 3"},
-     {{512, 32, 10, 0}, {24, 4, 3, 0}},
-     {{1, 2, 4, 8, 16, 32, 64, 128}, {1, 2, 4, 8}}},
-    {&cli_bench_train,
-     "threads",
-     CLI_BENCH_SHAPE,
-     {"n = 512, d = 32, k = 10, 32 tasks", "n = 24, d = 4, k = 3, 4 tasks"},
-     {{512, 32, 10, 32}, {24, 4, 3, 4}},
-     {{0}, {0}}},
-    {&cli_bench_exact, "n", 0, {"d = 32, k = 10", "d = 4, k = 3"}, {{0, 32, 10, 0}, {0, 4, 3, 0}}, {SAMPLES}},
-    {&cli_bench_plain, "n", 0, {"d = 32, k = 10", "d = 4, k = 3"}, {{0, 32, 10, 0}, {0, 4, 3, 0}}, {SAMPLES}},
-};
-
-const cli_bench_axis *cli_bench_axis_of(int axis) {
-    return &axes[axis];
-}
-
 /* ---- measuring --------------------------------------------------------------------------------------------------- */
 
 /* Megabytes of address space that a process may take beyond those that this one has, which is as large as they begin.
@@ -90,7 +40,7 @@ static double free_megabytes(void) {
 /* Point number `at`, in a process of its own. */
 static bool measure(const cli_bench_options *o, cli_bench_curve *c, int at, cli_progress *progress,
                     cli_bench_child *child) {
-    const cli_bench_axis *axis = &axes[c->axis];
+    const cli_bench_axis *axis = cli_bench_axis_of(c->axis);
     const bool threads = axis->place == CLI_BENCH_SHAPE;
     double samples[CLI_BENCH_MOST_RUNS], before = 0, warm = 0;
     int64_t shape[CLI_BENCH_SHAPE];
@@ -98,7 +48,7 @@ static bool measure(const cli_bench_options *o, cli_bench_curve *c, int at, cli_
     memcpy(shape, axis->shape[o->quick], sizeof shape);
     if (!threads) shape[axis->place] = (int64_t)c->x[at];
     cli_bench_line(axis->kind->name, shape, line);
-    bool done = cli_bench_start_self(child, threads ? (int64_t)c->x[at] : o->threads, progress);
+    bool done = cli_bench_start_self(child, threads ? (int64_t)c->x[at] : o->shared.threads, progress);
     done = done && cli_bench_ask(child, "memory", &before) && cli_bench_ask(child, line, &warm);
     const int rounds = cli_bench_rounds(o, warm);
     for (int r = 0; done && r < rounds; r++) done = cli_bench_ask(child, line, &samples[r]);
@@ -118,7 +68,7 @@ static bool would_be_too_much(const cli_bench_curve *c, int at) {
 
 /* The values of the axis; those of threads are 1, 2, 4, ... and all. */
 static int list_values(const cli_bench_options *o, const cli_bench_machine *m, cli_bench_curve *c) {
-    const cli_bench_axis *axis = &axes[c->axis];
+    const cli_bench_axis *axis = cli_bench_axis_of(c->axis);
     int count = 0;
     if (axis->place < CLI_BENCH_SHAPE) {
         for (; count < CLI_BENCH_POINTS && axis->values[o->quick][count] > 0; count++)
@@ -139,8 +89,8 @@ static void run_curve(const cli_bench_options *o, const cli_bench_machine *m, cl
             snprintf(c->reason, sizeof c->reason, "would need more than half of the free memory");
             break;
         }
-        cli_progress_now(progress, "%s, %s = %.0f (%d of %d)", cli_bench_axes[c->axis], axes[c->axis].number,
-                         c->x[c->points], c->points + 1, values);
+        cli_progress_now(progress, "%s, %s = %.0f (%d of %d)", cli_bench_axes[c->axis],
+                         cli_bench_axis_of(c->axis)->number, c->x[c->points], c->points + 1, values);
         if (measure(o, c, c->points, progress, &child)) {
             c->points++;
             continue;
@@ -155,7 +105,7 @@ static void run_curve(const cli_bench_options *o, const cli_bench_machine *m, cl
 
 void cli_bench_scale(const cli_bench_options *options, cli_bench_scaling *scaling) {
     *scaling = (cli_bench_scaling){.options = options};
-    cli_progress progress = cli_progress_begin(options->quiet);
+    cli_progress progress = cli_progress_begin(options->shared.quiet);
     cli_bench_know_machine(options, &progress, &scaling->machine);
     for (int a = 0; a < CLI_BENCH_AXES; a++) {
         if (!options->chosen[a]) continue;

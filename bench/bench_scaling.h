@@ -2,27 +2,11 @@
 #ifndef CLI_BENCH_SCALING_H
 #define CLI_BENCH_SCALING_H
 
-#include <stdbool.h>
-
 #include "../io/io_error.h"
+#include "bench_axis.h"
 #include "bench_child.h"
-#include "bench_machine.h"
+#include "bench_form.h"
 #include "bench_statistics.h"
-#include "bench_work.h"
-
-enum { CLI_BENCH_AXES = 7, CLI_BENCH_POINTS = 12 };
-extern const char *const cli_bench_axes[CLI_BENCH_AXES]; /* "train-n" and so on */
-
-/* What varies, and the rest of the shape. */
-typedef struct cli_bench_axis {
-    const cli_bench_kind *kind;
-    const char *number;   /* that varies: "n" */
-    int place;            /* in the shape; CLI_BENCH_SHAPE: the threads */
-    const char *fixed[2]; /* the others, in words: as they are, and when quick */
-    int64_t shape[2][CLI_BENCH_SHAPE];
-    int64_t values[2][CLI_BENCH_POINTS + 1]; /* rising, ending with 0; of threads none */
-} cli_bench_axis;
-const cli_bench_axis *cli_bench_axis_of(int axis);
 
 /* The measurements along an axis. It ends before a point that would need more than half of the memory that is free,
  * that does not get the memory it asks for, or that fails: `reason` says why, "" when all were measured. */
@@ -50,10 +34,8 @@ void cli_bench_scale(const cli_bench_options *options, cli_bench_scaling *scalin
 /* CLI_DONE, or CLI_FAILED after saying what failed. */
 int cli_bench_scaling_judge(const cli_bench_scaling *scaling);
 
-void cli_bench_scaling_print(const cli_bench_scaling *scaling);
-bool cli_bench_scaling_print_json(const cli_bench_scaling *scaling); /* false when out of memory */
-bool cli_bench_scaling_write_csv(const cli_bench_scaling *scaling, ts_io_error *error);
-bool cli_bench_scaling_write_markdown(const cli_bench_scaling *scaling, ts_io_error *error);
-bool cli_bench_scaling_plot(const cli_bench_scaling *scaling, ts_io_error *error);
+/* Of a cli_bench_scaling. */
+extern const cli_bench_report cli_bench_scaling_report;
+bool cli_bench_scaling_plot(const void *scaling, const char *path, ts_io_error *error);
 
 #endif

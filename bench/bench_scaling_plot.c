@@ -56,9 +56,7 @@ static void write_panel(const cli_drawing *d, const cli_bench_curve *c, quantity
     char text[80];
     snprintf(text, sizeof text, "%s as %s^%.2f", what[q], number, exponent);
     if (!isnan(exponent)) cli_drawing_text(d, x + left, y - 9, CLI_LEFT, CLI_SMALL, width + RIGHT, text);
-    cli_drawing_place(d, x + left, y, width, HEIGHT);
-    cli_drawing_x_axis(d, &across, number, x + left, y, width, HEIGHT);
-    cli_drawing_y_axis(d, &up, names[q], x + left, y, HEIGHT, left);
+    cli_drawing_plot(d, &(cli_box){x + left, y, width, HEIGHT}, &across, number, &up, names[q], left);
     fprintf(d->script, "plot $curve using 1:%d with linespoints pt 7 ps 2*dot lw 1.4 lc rgb '%s' notitle\n", 2 + q,
             cli_bench_axis_of(c->axis)->kind == &cli_bench_plain ? CLI_LLOYD_COLOR : CLI_MODEL_COLOR);
     cli_drawing_next(d);
@@ -66,15 +64,14 @@ static void write_panel(const cli_drawing *d, const cli_bench_curve *c, quantity
 
 static void write_curve(const cli_drawing *d, const cli_bench_scaling *s, const cli_bench_curve *c, double y,
                         double left) {
-    char text[160];
-    snprintf(text, sizeof text, "%s: %s", cli_bench_axes[c->axis],
-             cli_bench_axis_of(c->axis)->fixed[s->options->quick]);
-    cli_drawing_text(d, left, y + 12, CLI_LEFT, CLI_PLAIN, d->width - left, text);
+    cli_drawing_line(d, left, y + 12, CLI_PLAIN, "%s: %s", cli_bench_axes[c->axis],
+                     cli_bench_axis_of(c->axis)->fixed[s->options->quick]);
     write_block(d->script, c);
     for (quantity q = TIME; q < QUANTITIES; q++) write_panel(d, c, q, q == TIME ? 0 : d->width / 2.0, y + TITLE, left);
 }
 
-bool cli_bench_scaling_plot(const cli_bench_scaling *s, ts_io_error *error) {
+bool cli_bench_scaling_plot(const void *scaling, const char *path, ts_io_error *error) {
+    const cli_bench_scaling *s = scaling;
     int lines = 0, at = 0;
     double left = 0;
     cli_drawing d;
@@ -90,9 +87,9 @@ bool cli_bench_scaling_plot(const cli_bench_scaling *s, ts_io_error *error) {
         snprintf(error->text, sizeof error->text, "plot: nothing was measured");
         return false;
     }
-    if (!cli_drawing_begin(&d, s->options->plot, CLI_COLUMN, TOP + lines * (LINE + GAP), error)) return false;
+    if (!cli_drawing_begin(&d, path, CLI_COLUMN, TOP + lines * (LINE + GAP), error)) return false;
     fputs("set logscale xy\n", d.script);
-    cli_drawing_text(&d, left, 16, CLI_LEFT, CLI_LARGE, d.width - left, "Time and memory of a step");
+    cli_drawing_line(&d, left, 16, CLI_LARGE, "Time and memory of a step");
     for (int i = 0; i < s->curves; i++)
         if (s->curve[i].points > 0) write_curve(&d, s, &s->curve[i], TOP + at++ * (LINE + GAP), left);
     return cli_drawing_end(&d, error);

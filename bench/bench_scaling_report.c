@@ -1,11 +1,63 @@
 /* bench_scaling_report.c: what `tessera bench --scaling` found, as text, JSON, CSV and Markdown. */
 #include <math.h>
-#include <stdio.h>
+#include <string.h>
 
-#include "../cli/common/number_text.h"
-#include "../io/output_file.h"
-#include "bench_report.h"
 #include "bench_scaling.h"
+
+/* A point of a curve, or one that was left out: NAN, and why. */
+typedef struct point {
+    const char *axis, *number, *state, *reason;
+    int64_t x, runs;
+    cli_bench_summary time;
+    double peak, added;
+} point;
+
+#define FIELD(name) offsetof(point, name)
+enum { X = 2, COLUMNS = 12 };
+static const cli_column all_columns[COLUMNS] = {
+    {.field = FIELD(axis), .cell = CLI_CELL_TEXT, .csv = "axis"},
+    {.field = FIELD(number), .cell = CLI_CELL_TEXT, .csv = "varies"},
+    {.field = FIELD(x), .cell = CLI_CELL_WHOLE, .csv = "x", .width = 12}, /* called by what varies */
+    {.field = FIELD(state), .cell = CLI_CELL_TEXT, .csv = "state"},
+    {.field = FIELD(runs), .cell = CLI_CELL_WHOLE, .csv = "runs"},
+    {.field = FIELD(time.median), .csv = "median_ms", .head = "ms", .md = "ms", .width = 10, .show = cli_bench_number},
+    {.field = FIELD(time.least), .cell = CLI_CELL_RANGE, .show = cli_bench_number, .md = "least to most"},
+    {.field = FIELD(time.least), .csv = "least_ms", .head = "least", .width = 10, .show = cli_bench_number},
+    {.field = FIELD(time.most), .csv = "most_ms", .head = "most", .width = 10, .show = cli_bench_number},
+    {.field = FIELD(peak), .csv = "peak_megabytes", .head = "MB", .md = "MB", .width = 8, .show = cli_bench_number},
+    {.field = FIELD(added),
+     .csv = "added_megabytes",
+     .head = "added",
+     .md = "added",
+     .width = 8,
+     .show = cli_bench_number},
+    {.field = FIELD(reason), .cell = CLI_CELL_QUOTED, .csv = "reason"},
+};
+
+static void put_point(FILE *stream, cli_form form, const cli_column *columns, const cli_bench_curve *c, int i) {
+    const bool failed = c->failed && i == c->points;
+    point p = {.axis = cli_bench_axes[c->axis],
+               .number = cli_bench_axis_of(c->axis)->number,
+               .state = i < c->points ? "measured"
+                        : failed      ? "failed"
+                                      : "skipped",
+               .reason = i == c->points ? c->reason : "",
+               .x = (int64_t)c->x[i],
+               .time = {0, NAN, NAN, NAN},
+               .peak = NAN,
+               .added = NAN};
+    if (i < c->points) p.time = c->time[i], p.runs = p.time.count, p.peak = c->peak[i], p.added = c->added[i];
+    cli_report_row(stream, form, columns, COLUMNS, &p);
+}
+
+/* The points that were measured, in a table. */
+static void put_table(FILE *stream, cli_form form, const cli_bench_curve *c) {
+    cli_column columns[COLUMNS];
+    memcpy(columns, all_columns, sizeof columns);
+    columns[X].head = columns[X].md = cli_bench_axis_of(c->axis)->number;
+    cli_report_head(stream, form, columns, COLUMNS);
+    for (int i = 0; i < c->points; i++) put_point(stream, form, columns, c, i);
+}
 
 /* ---- text -------------------------------------------------------------------------------------------------------- */
 
@@ -27,14 +79,8 @@ static void write_skipped(FILE *stream, const cli_bench_curve *c) {
 }
 
 static void print_curve(const cli_bench_scaling *s, const cli_bench_curve *c) {
-    const cli_bench_axis *axis = cli_bench_axis_of(c->axis);
-    char cell[5][CLI_BENCH_NUMBER];
-    printf("\n%s: %s\n%12s %10s %10s %10s %8s %8s\n", cli_bench_axes[c->axis], axis->fixed[s->options->quick],
-           axis->number, "ms", "least", "most", "MB", "added");
-    for (int i = 0; i < c->points; i++)
-        printf("%12.0f %10s %10s %10s %8s %8s\n", c->x[i], cli_bench_number(c->ms[i], cell[0]),
-               cli_bench_number(c->time[i].least, cell[1]), cli_bench_number(c->time[i].most, cell[2]),
-               cli_bench_number(c->peak[i], cell[3]), cli_bench_number(c->added[i], cell[4]));
+    printf("\n%s: %s\n", cli_bench_axes[c->axis], cli_bench_axis_of(c->axis)->fixed[s->options->quick]);
+    put_table(stdout, CLI_TEXT_TABLE, c);
     fputs("  ", stdout);
     write_exponents(stdout, c);
     fputs(c->skipped > 0 ? "\n  " : "\n", stdout);
@@ -42,7 +88,8 @@ static void print_curve(const cli_bench_scaling *s, const cli_bench_curve *c) {
     if (c->skipped > 0) putchar('\n');
 }
 
-void cli_bench_scaling_print(const cli_bench_scaling *s) {
+static void print(const void *result) {
+    const cli_bench_scaling *s = result;
     cli_bench_write_machine(stdout, &s->machine, "");
     puts("a step in a process of its own; MB: its peak; added: what came since it began; exponents by least squares "
          "over\n"
@@ -67,60 +114,38 @@ static json_t *curve_json(const cli_bench_scaling *s, const cli_bench_curve *c) 
                      "memory_exponent", cli_bench_real(c->memory_exponent));
 }
 
-bool cli_bench_scaling_print_json(const cli_bench_scaling *s) {
+static json_t *json(const void *result) {
+    const cli_bench_scaling *s = result;
     json_t *curves = json_array();
     for (int i = 0; i < s->curves; i++) json_array_append_new(curves, curve_json(s, &s->curve[i]));
-    return cli_bench_print_object(json_pack("{s:o, s:b, s:o}", "machine", cli_bench_machine_json(&s->machine), "quick",
-                                            s->options->quick, "scaling", curves));
+    return json_pack("{s:o, s:b, s:o}", "machine", cli_bench_machine_json(&s->machine), "quick", s->options->quick,
+                     "scaling", curves);
 }
 
 /* ---- files ------------------------------------------------------------------------------------------------------- */
 
-bool cli_bench_scaling_write_csv(const cli_bench_scaling *s, ts_io_error *error) {
-    ts_output_file file;
-    if (!ts_output_open(s->options->csv, &file, error)) return false;
-    fputs("axis,varies,x,state,runs,median_ms,least_ms,most_ms,peak_megabytes,added_megabytes,reason\n", file.stream);
+static void put_csv(const void *result, FILE *stream) {
+    const cli_bench_scaling *s = result;
+    cli_report_head(stream, CLI_CSV, all_columns, COLUMNS);
+    for (int i = 0; i < s->curves; i++)
+        for (int p = 0; p < s->curve[i].points + s->curve[i].skipped; p++)
+            put_point(stream, CLI_CSV, all_columns, &s->curve[i], p);
+}
+
+static void put_markdown(const void *result, FILE *stream) {
+    const cli_bench_scaling *s = result;
+    fputs("# Scaling\n\nWritten by `tessera bench --scaling --markdown`; docs/performance.md says how.\n\n", stream);
+    cli_bench_write_machine(stream, &s->machine, "* ");
     for (int i = 0; i < s->curves; i++) {
         const cli_bench_curve *c = &s->curve[i];
-        const char *axis = cli_bench_axes[c->axis], *number = cli_bench_axis_of(c->axis)->number;
-        for (int p = 0; p < c->points; p++) {
-            const double values[] = {c->ms[p], c->time[p].least, c->time[p].most, c->peak[p], c->added[p]};
-            char text[CLI_NUMBER_TEXT];
-            fprintf(file.stream, "%s,%s,%.0f,measured,%d", axis, number, c->x[p], c->time[p].count);
-            for (int v = 0; v < 5; v++) fprintf(file.stream, ",%s", cli_number_text(values[v], text));
-            fputs(",\n", file.stream);
-        }
-        for (int p = 0; p < c->skipped; p++) {
-            fprintf(file.stream, "%s,%s,%.0f,%s,0,,,,,,", axis, number, c->x[c->points + p],
-                    c->failed && p == 0 ? "failed" : "skipped");
-            if (p == 0) cli_bench_write_quoted(file.stream, c->reason);
-            fputc('\n', file.stream);
-        }
+        fprintf(stream, "\n## %s\n\n%s: ", cli_bench_axes[c->axis],
+                cli_bench_axis_of(c->axis)->fixed[s->options->quick]);
+        write_exponents(stream, c);
+        fputs(".\n", stream);
+        write_skipped(stream, c);
+        fputs(c->skipped > 0 ? ".\n\n" : "\n", stream);
+        put_table(stream, CLI_MARKDOWN, c);
     }
-    return ts_output_commit(&file, error);
 }
 
-static void write_curve(FILE *stream, const cli_bench_scaling *s, const cli_bench_curve *c) {
-    const cli_bench_axis *axis = cli_bench_axis_of(c->axis);
-    char cell[5][CLI_BENCH_NUMBER];
-    fprintf(stream, "\n## %s\n\n%s: ", cli_bench_axes[c->axis], axis->fixed[s->options->quick]);
-    write_exponents(stream, c);
-    fputs(".\n", stream);
-    write_skipped(stream, c);
-    fprintf(stream, "%s\n| %s | ms | least to most | MB | added |\n|---:|---:|---:|---:|---:|\n",
-            c->skipped > 0 ? ".\n" : "", axis->number);
-    for (int i = 0; i < c->points; i++)
-        fprintf(stream, "| %.0f | %s | %s to %s | %s | %s |\n", c->x[i], cli_bench_number(c->ms[i], cell[0]),
-                cli_bench_number(c->time[i].least, cell[1]), cli_bench_number(c->time[i].most, cell[2]),
-                cli_bench_number(c->peak[i], cell[3]), cli_bench_number(c->added[i], cell[4]));
-}
-
-bool cli_bench_scaling_write_markdown(const cli_bench_scaling *s, ts_io_error *error) {
-    ts_output_file file;
-    if (!ts_output_open(s->options->markdown, &file, error)) return false;
-    fputs("# Scaling\n\nWritten by `tessera bench --scaling --markdown`; docs/performance.md says how.\n\n",
-          file.stream);
-    cli_bench_write_machine(file.stream, &s->machine, "* ");
-    for (int i = 0; i < s->curves; i++) write_curve(file.stream, s, &s->curve[i]);
-    return ts_output_commit(&file, error);
-}
+const cli_bench_report cli_bench_scaling_report = {print, json, put_csv, put_markdown};

@@ -6,60 +6,92 @@
 #include "../common/commands.h"
 #include "../common/message.h"
 #include "../common/options.h"
+#include "../common/outputs.h"
 #include "../common/progress.h"
 #include "../common/threads.h"
 #include "../draw/cluster_plot.h"
-#include "cluster_job.h"
+#include "../draw/drawing.h"
 #include "cluster_options.h"
 #include "cluster_report.h"
+#include "cluster_solve.h"
 
-static bool write_labels(const cli_cluster_job *job, ts_io_error *error) {
+static bool write_labels(const void *result, const char *path, ts_io_error *error) {
+    const cli_cluster_job *job = result;
     static char name[] = "label";
     static char *const names[] = {name};
-    const ts_array_view labels = {TS_ARRAY_INT64, 1, {job->n}, job->run.labels, names};
-    return ts_array_write(job->options->labels, &labels, error);
+    return ts_array_write(path, &(ts_array_view){TS_ARRAY_INT64, 1, {job->n}, job->run.labels, names}, error);
 }
 
-static bool write_centers(const cli_cluster_job *job, ts_io_error *error) {
+static bool write_centers(const void *result, const char *path, ts_io_error *error) {
+    const cli_cluster_job *job = result;
     const ts_array_view centers = {TS_ARRAY_FLOAT64, 2, {job->k, job->d}, job->centers, job->table.names};
-    return ts_array_write(job->options->centers, &centers, error);
+    return ts_array_write(path, &centers, error);
 }
 
-static bool write_weights(const cli_cluster_job *job, ts_io_error *error) {
-    const ts_array_view weights = {TS_ARRAY_FLOAT32, 2, {job->n, job->k}, job->run.weights, NULL};
-    return ts_array_write(job->options->weights, &weights, error);
+static bool write_weights(const void *result, const char *path, ts_io_error *error) {
+    const cli_cluster_job *job = result;
+    return ts_array_write(path, &(ts_array_view){TS_ARRAY_FLOAT32, 2, {job->n, job->k}, job->run.weights, NULL}, error);
 }
 
-static bool write_trajectory(const cli_cluster_job *job, ts_io_error *error) {
+static bool write_trajectory(const void *result, const char *path, ts_io_error *error) {
+    const cli_cluster_job *job = result;
     const int64_t frames = job->run.path_steps + 1, rows = frames * job->k;
-    double *path = malloc((size_t)(rows * job->d) * sizeof *path);
-    if (path == NULL) {
-        snprintf(error->text, sizeof error->text, "%s: out of memory", job->options->trajectory);
+    double *places = malloc((size_t)(rows * job->d) * sizeof *places);
+    if (places == NULL) {
+        snprintf(error->text, sizeof error->text, "%s: out of memory", path);
         return false;
     }
-    cli_cluster_job_invert(job, rows, job->run.path, path);
-    const ts_array_view trajectory = {TS_ARRAY_FLOAT64, 3, {frames, job->k, job->d}, path, NULL};
-    const bool done = ts_array_write(job->options->trajectory, &trajectory, error);
-    free(path);
+    cli_cluster_job_invert(job, rows, job->run.path, places);
+    const ts_array_view trajectory = {TS_ARRAY_FLOAT64, 3, {frames, job->k, job->d}, places, NULL};
+    const bool done = ts_array_write(path, &trajectory, error);
+    free(places);
     return done;
 }
 
-static int write_outputs(const cli_cluster_job *job) {
-    const cli_cluster_options *o = job->options;
-    ts_io_error error;
-    if (o->plot != NULL && !cli_plot_clusters(job, o->plot, &error)) return cli_fail(CLI_FAILED, "%s", error.text);
-    if (o->labels != NULL && !write_labels(job, &error)) return cli_fail(CLI_FAILED, "%s", error.text);
-    if (o->centers != NULL && !write_centers(job, &error)) return cli_fail(CLI_FAILED, "%s", error.text);
-    if (o->trajectory != NULL && !write_trajectory(job, &error)) return cli_fail(CLI_FAILED, "%s", error.text);
-    if (o->weights != NULL && !write_weights(job, &error)) return cli_fail(CLI_FAILED, "%s", error.text);
-    return CLI_DONE;
+static bool draw(const void *result, const char *path, ts_io_error *error) {
+    static const char *const scalings[] = {
+        [TS_SCALING_MINMAX] = "features scaled to [0,1]", [TS_SCALING_STANDARD] = "features standardised"};
+    const cli_cluster_job *job = result;
+    const bool is_lloyd = job->model.variant == ts_variants;
+    return cli_plot_clusters(
+        &(cli_cluster_picture){.points = cli_cluster_job_points(job),
+                               .shift = job->rescaling.shift,
+                               .scale = job->rescaling.scale,
+                               .names = job->table.names,
+                               .directions = job->model.directions,
+                               .k = job->k,
+                               .centers = job->run.centers,
+                               .path = job->run.path,
+                               .path_steps = job->run.path_steps,
+                               .labels = job->run.labels,
+                               .sizes = job->sizes,
+                               .trimmed = job->run.trimmed,
+                               .steps = job->run.steps,
+                               .file = cli_source_name(job->options->file),
+                               .algorithm = is_lloyd ? "Lloyd's algorithm" : cli_cluster_model_title(&job->model),
+                               .scaling = scalings[job->options->scaling],
+                               .objective = job->objective},
+        path, error);
 }
 
-static int report(const cli_cluster_job *job) {
-    if (!job->options->json)
+static cli_outputs outputs_of(const cli_cluster_options *o) {
+    return (cli_outputs){
+        .list = {{"labels", "labels", o->labels, .rank = 1, .write = write_labels},
+                 {"centers", "centres", o->centers, .rank = 2, .write = write_centers},
+                 {"trajectory", "trajectory", o->trajectory, .rank = 3, .write = write_trajectory},
+                 {"weights", "weights", o->weights, .rank = 2, .write = write_weights},
+                 {"plot", "plot", o->plot, .check = cli_drawing_check, .write = draw, .goes_first = true}},
+        .inputs = {o->file, o->init_is_file ? o->init : NULL, o->arch, o->model},
+        .tells_path = true,
+        .tells_folder = true};
+}
+
+static int report(const cli_cluster_job *job, const cli_outputs *outputs) {
+    if (job->options->shared.json && !cli_cluster_print_json(job)) return cli_fail_memory(job->options->file);
+    if (!job->options->shared.json) {
         cli_cluster_print_report(job);
-    else if (!cli_cluster_print_json(job))
-        return cli_fail(CLI_FAILED, "%s: out of memory", cli_source_name(job->options->file));
+        cli_outputs_print(outputs, 12);
+    }
     return cli_flush_stdout();
 }
 
@@ -68,12 +100,15 @@ int cli_cluster(int n_words, char *const *words) {
     cli_cluster_job job;
     int status = cli_cluster_read_options(n_words, words, &options);
     if (status != CLI_GO_ON) return status;
-    cli_set_threads(options.threads);
-    if (options.print_arch) return cli_cluster_job_print_arch(&options);
-    status = cli_cluster_job_run(&options, &job);
-    if (status == CLI_DONE) status = write_outputs(&job);
-    if (status == CLI_DONE) status = report(&job);
-    if (status == CLI_DONE && !options.quiet) cli_progress_tell_time(job.seconds);
+    cli_set_threads(options.shared.threads);
+    if (options.print_arch) return cli_cluster_print_arch(&options);
+    const cli_outputs outputs = outputs_of(&options);
+    status = cli_outputs_check(&outputs);
+    if (status != CLI_GO_ON) return status;
+    status = cli_cluster_solve(&options, &job);
+    if (status == CLI_DONE) status = cli_outputs_write(&outputs, &job);
+    if (status == CLI_DONE) status = report(&job, &outputs);
+    if (status == CLI_DONE && !options.shared.quiet) cli_progress_tell_time(job.seconds);
     cli_cluster_job_free(&job);
     return status;
 }

@@ -4,7 +4,6 @@
 #include <stdio.h>
 
 #include "../../models/data/scores.h"
-#include "cluster_job.h"
 
 typedef enum criterion {
     SQUARED, /* the first three as ts_cost */

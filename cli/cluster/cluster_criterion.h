@@ -3,19 +3,16 @@
 #ifndef CLI_CLUSTER_CRITERION_H
 #define CLI_CLUSTER_CRITERION_H
 
-#include <stdbool.h>
-
-struct cli_cluster_job;
-struct cli_run;
+#include "cluster_job.h"
 
 /* Of the centres and labels of a run. NaN when out of memory. */
-double cli_cluster_criterion(const struct cli_cluster_job *job, const struct cli_run *run);
+double cli_cluster_criterion(const cli_cluster_job *job, const cli_run *run);
 
 /* "sum of squared distances", "free energy, as scaled". */
 enum { CLI_CRITERION_TEXT = 96 };
-const char *cli_cluster_criterion_name(const struct cli_cluster_job *job, char text[CLI_CRITERION_TEXT]);
+const char *cli_cluster_criterion_name(const cli_cluster_job *job, char text[CLI_CRITERION_TEXT]);
 
 /* Is it what the report calls the objective? */
-bool cli_cluster_criterion_is_objective(const struct cli_cluster_job *job);
+bool cli_cluster_criterion_is_objective(const cli_cluster_job *job);
 
 #endif

@@ -1,4 +1,4 @@
-/* cluster_job.h: what `tessera cluster` computes, from the file read to the numbers reported. */
+/* cluster_job.h: what `tessera cluster` knows, from the file read to the numbers reported. */
 #ifndef CLI_CLUSTER_JOB_H
 #define CLI_CLUSTER_JOB_H
 
@@ -7,7 +7,23 @@
 #include "../../models/data/rescaling.h"
 #include "cluster_model.h"
 #include "cluster_options.h"
-#include "cluster_run.h"
+
+/* One run of the circuit from its initial centres. */
+typedef struct cli_run {
+    int64_t restart; /* from 0 */
+    uint64_t seed;
+    double *path; /* [path_steps + 1, k, d] centres before and after every step, if it is kept; else the initial ones */
+    int64_t path_steps, path_room;
+    ts_real *start;   /* [k,d] the initial centres in ts_real */
+    double *centers;  /* [k,d] */
+    int64_t *labels;  /* [n] -1: trimmed */
+    ts_real *weights; /* [n,k] if they are asked for, else NULL */
+    int64_t steps, empty_repairs, trimmed;
+    int64_t best_step; /* of a learned model: after which of the steps the centres are the best */
+    bool converged;
+    bool in_double;   /* all of it was computed so */
+    double criterion; /* cluster_criterion.h; the run with the least is kept */
+} cli_run;
 
 typedef struct cli_cluster_job {
     const cli_cluster_options *options;
@@ -31,18 +47,27 @@ typedef struct cli_cluster_job {
     double seconds;
 } cli_cluster_job;
 
-/* Reads, scales, clusters, compares. Returns CLI_DONE, or CLI_FAILED after saying why; free it in either case. */
-int cli_cluster_job_run(const cli_cluster_options *options, cli_cluster_job *job);
 void cli_cluster_job_free(cli_cluster_job *job);
 
-/* Writes the definition that the options mean to standard output as JSON, reading the file only where gamma is chosen
- * by the data. */
-int cli_cluster_job_print_arch(const cli_cluster_options *options);
+/* "FILE: reason" and "FILE: out of memory"; return CLI_FAILED. */
+int cli_cluster_fail(const cli_cluster_job *job, const ts_error *error);
+int cli_cluster_fail_memory(const cli_cluster_job *job);
 
 /* The points, as scaled. */
 ts_points cli_cluster_job_points(const cli_cluster_job *job);
 
-/* rows of numbers as scaled to the units of the file. */
+/* Are the centres of the report directions, which no unit changes? If not, rows of numbers as scaled become those in
+ * the units of the file. */
+bool cli_cluster_reports_directions(const cli_cluster_job *job);
 void cli_cluster_job_invert(const cli_cluster_job *job, int64_t rows, const double *points, double *table);
+
+/* count * a elements of memory; NULL when that is too much. */
+void *cli_allocate(int64_t count, int64_t a, size_t size);
+
+bool cli_run_allocate(const cli_cluster_job *job, cli_run *run);
+void cli_run_free(cli_run *run);
+
+/* The problem of the job from the centres at the beginning of run->path. */
+ts_problem cli_run_problem(const cli_cluster_job *job, const cli_run *run);
 
 #endif

@@ -84,7 +84,7 @@ int cli_cluster_model_complete(const cli_cluster_options *o, const ts_problem *p
         m->settings.gamma = gamma;
     else if (!m->directions && isfinite(m->settings.gamma))
         m->settings.gamma *= unit * unit;
-    if (isnan(m->settings.gamma)) return cli_fail(CLI_FAILED, "%s: out of memory", cli_source_name(o->file));
+    if (isnan(m->settings.gamma)) return cli_fail_memory(o->file);
     if (o->gamma > 0 && (!(m->settings.gamma > 0) || (isfinite(o->gamma) && !(m->settings.gamma < 1e300))))
         return cli_fail(CLI_FAILED, "%s: --gamma %g is out of range for values of this size", cli_source_name(o->file),
                         o->gamma);

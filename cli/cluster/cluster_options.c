@@ -1,97 +1,75 @@
 #include "cluster_options.h"
 
-#include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
-#include "../../io/array_writer.h"
-#include "../../io/output_file.h"
 #include "../common/message.h"
-#include "../common/options.h"
-#include "../draw/drawing.h"
-#include "../draw/gnuplot.h"
 
 #define FIELD(name) offsetof(cli_cluster_options, name)
 static const cli_option options_table[] = {
-    {CLI_HEADING, 0, NULL, NULL, "What to do", 0, 0, 0},
-    {CLI_WHOLE, 'k', "k", "K", "number of clusters (required; a model has its own)", FIELD(k), 1, INT64_MAX},
-    {CLI_CHOICE, 0, "algorithm", NULL, "the algorithm that the transformer is, see above (default lloyd)",
-     FIELD(algorithm), 0, 0}, /* the choices are the table of variants */
-    {CLI_CHOICE, 0, "construction", "onehot|binary|dot",
-     "how it carries assignments: one-hot codes, binary codes, or\none-hot codes with dot-product attention (default "
-     "onehot)",
-     FIELD(construction), 0, 0},
-    {CLI_TEXT, 0, "arch", "FILE.json", "a transformer of one's own, instead (docs/definitions.md)", FIELD(arch), 0, 0},
-    {CLI_TEXT, 0, "model", "CHECKPOINT",
-     "a trained transformer, instead; as many features and clusters as\nit was trained on. "
-     "Of its steps the one with the least objective\nis reported",
-     FIELD(model), 0, 0},
-    {CLI_TEXT, 0, "init", "kmeans++|random|gonzalez|first|FILE",
-     "the initial centres: chosen among the rows, or K x D numbers in a\nfile .npy or .csv, whose columns, if named, "
-     "are found by name\n(default kmeans++)",
-     FIELD(init), 0, 0},
-    {CLI_WHOLE, 0, "steps", "T",
-     "at most T steps, each a layer (default 100, of a model 20);\nends when the assignments repeat", FIELD(steps), 0,
-     INT64_MAX},
-    {CLI_FLAG, 0, "steps-exact", NULL, "all T steps, whatever happens; of a model still the best of them",
-     FIELD(steps_exact), 0, 0},
-    {CLI_WHOLE, 0, "restarts", "R", "R runs from different initial centres, the best is kept\n(default 1)",
-     FIELD(restarts), 1, 1000000000},
-    {CLI_POSITIVE, 0, "gamma", "G",
-     "attention scores are -G |x - c|^2, x as scaled; of points over\ncentres in lloyd (default inf: exact), soft and "
-     "spherical, of\ncentres over their points in the others (default: chosen by\nthe spread of the data)",
-     FIELD(gamma), 0, 0},
-    {CLI_SHARE, 0, "trim", "F",
-     "trimmed: the share of each cluster that is left out (default:\nwhat lies far, by the threshold rule and gamma)",
-     FIELD(trim), 0, 0},
-    {CLI_POSITIVE, 0, "fuzziness", "M", "fuzzy: the exponent, above 1 (default 2)", FIELD(fuzziness), 0, 0},
-    {CLI_POSITIVE, 0, "alpha", "A", "normmax: the norm's exponent, above 1 (default 2)", FIELD(alpha), 0, 0},
-    {CLI_CHOICE, 0, "ties", "lowest|share",
-     "a point equally near to several centres goes to the first of\nthem, or in equal "
-     "parts to all (default lowest)",
-     FIELD(ties), 0, 0},
-    {CLI_CHOICE, 0, "empty", "keep|random|farthest|error",
-     "an empty cluster keeps its centre, gets a random row or the row\nfarthest from its centre, if that gains "
-     "anything, or ends the run "
-     "(default keep)",
-     FIELD(empty), 0, 0},
-    {CLI_SEED, 0, "seed", "S", "of all random choices (default 0)", FIELD(seed), 0, 0},
-    {CLI_WHOLE, 0, "threads", "N", "changes no result (default: as OpenMP chooses)", FIELD(threads), 1, 1024},
-    {CLI_HEADING, 0, NULL, NULL, "What to read", 0, 0, 0},
-    {CLI_CHOICE, 0, "header", "auto|yes|no",
-     "is the first row of a text file names? (default auto: if a cell\nlooks like a name, and no other is a number but "
-     "whole ones)",
-     FIELD(header), 0, 0},
-    {CLI_TEXT, 0, "columns", "LIST", "the features, by number or name: 1-4,6 (default: all)", FIELD(columns), 0, 0},
-    {CLI_TEXT, 0, "labels-column", "C",
-     "a column with the true classes: kept out of the features, and\nthe adjusted Rand "
-     "index is reported",
-     FIELD(labels_column), 0, 0},
-    {CLI_CHOICE, 0, "scaling", "none|minmax|standard",
-     "of each column before clustering: not at all, to [0,1], or to\nmean 0 and deviation 1 (default none); results "
-     "stay in "
-     "the\nunits of FILE. For a model, which knows [0,1] only, none is one\ncommon scale for all columns, minmax one "
-     "for each; not standard",
-     FIELD(scaling), 0, 0},
-    {CLI_HEADING, 0, NULL, NULL, "What to write", 0, 0, 0},
-    {CLI_TEXT, 0, "labels", "F", "the cluster of each row, from 0 (.npy .csv .tsv .txt)", FIELD(labels), 0, 0},
-    {CLI_TEXT, 0, "centers", "F", "the K x D centres (.npy .csv .tsv .txt)", FIELD(centers), 0, 0},
-    {CLI_TEXT, 0, "trajectory", "F.npy", "the centres before and after every step [T+1,K,D]", FIELD(trajectory), 0, 0},
-    {CLI_TEXT, 0, "weights", "F.npy", "what each row gives to each cluster [N,K]; not of a model", FIELD(weights), 0,
-     0},
-    {CLI_TEXT, 0, "plot", "F", "a picture of the clusters (.svg .png .pdf), by gnuplot", FIELD(plot), 0, 0},
-    {CLI_FLAG, 0, "compare", NULL, "also runs the plain algorithm and reports the differences", FIELD(compare), 0, 0},
-    {CLI_FLAG, 0, "json", NULL, "the report as one JSON object", FIELD(json), 0, 0},
-    {CLI_FLAG, 0, "quiet", NULL, "no progress line", FIELD(quiet), 0, 0},
-    {CLI_FLAG, 0, "print-arch", NULL,
-     "writes the transformer as JSON for --arch, and clusters nothing;\nneeds FILE and -k only where gamma is chosen "
-     "by "
-     "the data;\noptions that then mean nothing are refused",
-     FIELD(print_arch), 0, 0},
+    CLI_GROUP("What to do"),
+    CLI_OPTION(CLI_WHOLE, "k", "K", k, "number of clusters (required; a model has its own)", .letter = 'k', .least = 1),
+    CLI_OPTION(CLI_CHOICE, "algorithm", NULL, algorithm,
+               "the algorithm that the transformer is, see above (default lloyd)"),
+    CLI_OPTION(CLI_CHOICE, "construction", "onehot|binary|dot", construction,
+               "how it carries assignments: one-hot codes, binary codes, or\none-hot codes with dot-product attention "
+               "(default onehot)"),
+    CLI_OPTION(CLI_TEXT, "arch", "FILE.json", arch, "a transformer of one's own, instead (docs/definitions.md)"),
+    CLI_OPTION(CLI_TEXT, "model", "CHECKPOINT", model,
+               "a trained transformer, instead; as many features and clusters as\nit was trained on. Of its steps the "
+               "one with the least objective\nis reported"),
+    CLI_OPTION(CLI_TEXT, "init", "kmeans++|random|gonzalez|first|FILE", init,
+               "the initial centres: chosen among the rows, or K x D numbers in a\nfile .npy or .csv, whose columns, "
+               "if named, are found by name\n(default kmeans++)"),
+    CLI_OPTION(CLI_WHOLE, "steps", "T", steps,
+               "at most T steps, each a layer (default 100, of a model 20);\nends when the assignments repeat"),
+    CLI_OPTION(CLI_FLAG, "steps-exact", NULL, steps_exact,
+               "all T steps, whatever happens; of a model still the best of them"),
+    CLI_OPTION(CLI_WHOLE, "restarts", "R", restarts,
+               "R runs from different initial centres, the best is kept\n(default 1)", .least = 1, .most = 1000000000),
+    CLI_OPTION(
+        CLI_POSITIVE, "gamma", "G", gamma,
+        "attention scores are -G |x - c|^2, x as scaled; of points over\ncentres in lloyd (default inf: exact), soft "
+        "and spherical, of\ncentres over their points in the others (default: chosen by\nthe spread of the data)"),
+    CLI_OPTION(CLI_SHARE, "trim", "F", trim,
+               "trimmed: the share of each cluster that is left out (default:\nwhat lies far, by the threshold rule "
+               "and gamma)"),
+    CLI_OPTION(CLI_POSITIVE, "fuzziness", "M", fuzziness, "fuzzy: the exponent, above 1 (default 2)"),
+    CLI_OPTION(CLI_POSITIVE, "alpha", "A", alpha, "normmax: the norm's exponent, above 1 (default 2)"),
+    CLI_OPTION(CLI_CHOICE, "ties", "lowest|share", ties,
+               "a point equally near to several centres goes to the first of\nthem, or in equal parts to all (default "
+               "lowest)"),
+    CLI_OPTION(CLI_CHOICE, "empty", "keep|random|farthest|error", empty,
+               "an empty cluster keeps its centre, gets a random row or the row\nfarthest from its centre, if that "
+               "gains anything, or ends the run (default keep)"),
+    CLI_SHARED_SEED("of all random choices"),
+    CLI_SHARED_THREADS("changes no result"),
+    CLI_GROUP("What to read"),
+    CLI_OPTION(CLI_CHOICE, "header", "auto|yes|no", header,
+               "is the first row of a text file names? (default auto: if a cell\nlooks like a name, and no other is a "
+               "number but whole ones)"),
+    CLI_OPTION(CLI_TEXT, "columns", "LIST", columns, "the features, by number or name: 1-4,6 (default: all)"),
+    CLI_OPTION(CLI_TEXT, "labels-column", "C", labels_column,
+               "a column with the true classes: kept out of the features, and\nthe adjusted Rand index is reported"),
+    CLI_OPTION(CLI_CHOICE, "scaling", "none|minmax|standard", scaling,
+               "of each column before clustering: not at all, to [0,1], or to\nmean 0 and deviation 1 (default none); "
+               "results stay in the\nunits of FILE. For a model, which knows [0,1] only, none is one\ncommon scale for "
+               "all columns, minmax one for each; not standard"),
+    CLI_GROUP("What to write"),
+    CLI_OPTION(CLI_TEXT, "labels", "F", labels, "the cluster of each row, from 0 (.npy .csv .tsv .txt)"),
+    CLI_OPTION(CLI_TEXT, "centers", "F", centers, "the K x D centres (.npy .csv .tsv .txt)"),
+    CLI_OPTION(CLI_TEXT, "trajectory", "F.npy", trajectory, "the centres before and after every step [T+1,K,D]"),
+    CLI_OPTION(CLI_TEXT, "weights", "F.npy", weights, "what each row gives to each cluster [N,K]; not of a model"),
+    CLI_OPTION(CLI_TEXT, "plot", "F", plot, "a picture of the clusters (.svg .png .pdf), by gnuplot"),
+    CLI_OPTION(CLI_FLAG, "compare", NULL, compare, "also runs the plain algorithm and reports the differences"),
+    CLI_SHARED_JSON("the report"),
+    CLI_SHARED_QUIET,
+    CLI_OPTION(CLI_FLAG, "print-arch", NULL, print_arch,
+               "writes the transformer as JSON for --arch, and clusters nothing;\nneeds FILE and -k only where gamma "
+               "is chosen by the data;\noptions that then mean nothing are refused"),
 };
 
 enum { OPTIONS = sizeof options_table / sizeof options_table[0] };
@@ -161,53 +139,6 @@ static int check_init(cli_cluster_options *o) {
     o->init_is_file = !ts_seeding_by_name(o->init, &o->seeding);
     if (!o->init_is_file || file_exists(o->init)) return CLI_GO_ON;
     return cli_fail(CLI_WRONG_USE, "--init: '%s' is none of kmeans++, random, gonzalez, first, and no file", o->init);
-}
-
-/* A file to be created needs a folder that can be written to. */
-static int check_folder(const char *path) {
-    struct stat target;
-    if (stat(path, &target) == 0 && !S_ISREG(target.st_mode) && !S_ISDIR(target.st_mode)) return CLI_GO_ON;
-    if (stat(path, &target) == 0 && S_ISDIR(target.st_mode)) return cli_fail(CLI_FAILED, "%s: is a folder", path);
-    char *folder = strdup(path);
-    if (folder == NULL) return cli_fail(CLI_FAILED, "%s: out of memory", path);
-    char *slash = strrchr(folder, '/');
-    if (slash != NULL) slash[1] = '\0';
-    const bool writable = access(slash != NULL ? folder : ".", W_OK | X_OK) == 0;
-    const int reason = errno;
-    free(folder);
-    if (writable) return CLI_GO_ON;
-    return cli_fail(CLI_FAILED, "%s: cannot be written in that folder: %s", path, strerror(reason));
-}
-
-static bool same_file(const char *a, const char *b) {
-    return strcmp(a, b) == 0 || ts_output_same(a, b);
-}
-
-static int check_outputs(const cli_cluster_options *o) {
-    const char *const path[] = {o->labels, o->centers, o->trajectory, o->weights, o->plot};
-    static const char *const name[] = {"labels", "centers", "trajectory", "weights", "plot"};
-    static const int rank[] = {1, 2, 3, 2};
-    enum { OUTPUTS = 5, PLOT = 4 };
-    for (int i = 0; i < OUTPUTS; i++) {
-        ts_io_error error;
-        if (path[i] == NULL) continue;
-        if (i != PLOT && !ts_array_path_ok(path[i], rank[i], &error))
-            return cli_fail(CLI_WRONG_USE, "--%s: %s", name[i], error.text);
-        if (i == PLOT && !cli_drawing_path_ok(path[i]))
-            return cli_fail(CLI_WRONG_USE, "--plot: %s: the name must end in .svg, .png or .pdf", path[i]);
-        for (int j = 0; j < i; j++)
-            if (path[j] != NULL && same_file(path[j], path[i]))
-                return cli_fail(CLI_WRONG_USE, "--%s and --%s: both would write %s", name[j], name[i], path[i]);
-        if (same_file(o->file, path[i]) || (o->init_is_file && same_file(o->init, path[i])) ||
-            (o->arch != NULL && same_file(o->arch, path[i])) || (o->model != NULL && same_file(o->model, path[i])))
-            return cli_fail(CLI_WRONG_USE, "--%s: %s is read by this command", name[i], path[i]);
-    }
-    for (int i = 0; i < OUTPUTS; i++) {
-        const int status = path[i] == NULL ? CLI_GO_ON : check_folder(path[i]);
-        if (status != CLI_GO_ON) return status;
-    }
-    if (o->plot != NULL && !cli_gnuplot_found()) return cli_fail(CLI_FAILED, "plot: gnuplot is not installed");
-    return CLI_GO_ON;
 }
 
 const ts_variant *cli_cluster_variant(const cli_cluster_options *o) {
@@ -313,6 +244,5 @@ int cli_cluster_read_options(int n_words, char *const *words, cli_cluster_option
     if (status == CLI_GO_ON) status = check_operands(options);
     if (status == CLI_GO_ON && options->print_arch) status = check_print_arch(options, &texts.command);
     if (status == CLI_GO_ON) status = check_columns(options);
-    if (status == CLI_GO_ON) status = check_init(options);
-    return status != CLI_GO_ON || options->print_arch ? status : check_outputs(options);
+    return status == CLI_GO_ON ? check_init(options) : status;
 }

@@ -153,18 +153,11 @@ static void print_centers(const cli_cluster_job *job) {
 
 void cli_cluster_print_report(const cli_cluster_job *job) {
     const cli_cluster_options *o = job->options;
-    const char *const outputs[] = {o->labels, o->centers, o->trajectory, o->weights, o->plot};
-    static const char *const what[] = {"labels", "centres", "trajectory", "weights", "plot"};
     printf("%s: %lld row%s, %lld feature%s, %lld cluster%s\n", cli_source_name(o->file), (long long)job->n,
            job->n == 1 ? "" : "s", (long long)job->d, job->d == 1 ? "" : "s", (long long)job->k,
            job->k == 1 ? "" : "s");
     print_results(job);
     print_centers(job);
-    for (int i = 0, first = 1; i < 5; i++) {
-        if (outputs[i] == NULL) continue;
-        printf("%s  %-12s%s\n", first ? "\n" : "", what[i], outputs[i]);
-        first = 0;
-    }
 }
 
 /* A JSON string; bytes that are no UTF-8 become question marks. */

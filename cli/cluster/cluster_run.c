@@ -11,43 +11,6 @@
 #include "../../models/run/learner.h"
 #include "../common/message.h"
 #include "cluster_criterion.h"
-#include "cluster_job.h"
-
-static int fail_memory(const cli_cluster_job *job) {
-    return cli_fail(CLI_FAILED, "%s: out of memory", cli_source_name(job->options->file));
-}
-
-static int fail_error(const cli_cluster_job *job, const ts_error *error) {
-    return cli_fail(CLI_FAILED, "%s: %s", cli_source_name(job->options->file), error->text);
-}
-
-/* count * a * b elements of memory; NULL when that is too much. */
-void *cli_allocate(int64_t count, int64_t a, size_t size) {
-    if (a != 0 && (uint64_t)count > SIZE_MAX / 2 / (uint64_t)a / size) return NULL;
-    const size_t bytes = (size_t)count * (size_t)a * size;
-    return malloc(bytes == 0 ? 1 : bytes);
-}
-
-void cli_run_free(cli_run *run) {
-    free(run->path);
-    free(run->start);
-    free(run->centers);
-    free(run->labels);
-    free(run->weights);
-    *run = (cli_run){0};
-}
-
-bool cli_run_allocate(const cli_cluster_job *job, cli_run *run) {
-    run->path_room = 16;
-    run->path = cli_allocate(run->path_room * job->k, job->d, sizeof *run->path);
-    run->start = cli_allocate(job->k, job->d, sizeof *run->start);
-    run->centers = cli_allocate(job->k, job->d, sizeof *run->centers);
-    run->labels = cli_allocate(job->n, 1, sizeof(int64_t));
-    const bool weighs = job->options->weights != NULL;
-    run->weights = weighs ? cli_allocate(job->n, job->k, sizeof(ts_real)) : NULL;
-    return run->path != NULL && run->start != NULL && run->centers != NULL && run->labels != NULL &&
-           (run->weights != NULL || !weighs);
-}
 
 /* Appends the centres after a step to the run's path. */
 static bool extend_path(const cli_cluster_job *job, cli_run *run, const double *centers) {
@@ -64,18 +27,6 @@ static bool extend_path(const cli_cluster_job *job, cli_run *run, const double *
     return true;
 }
 
-ts_problem cli_run_problem(const cli_cluster_job *job, const cli_run *run) {
-    return (ts_problem){.n = job->n,
-                        .d = job->d,
-                        .k = job->k,
-                        .points = job->points,
-                        .centers = run->start,
-                        .exact_points = job->exact,
-                        .exact_centers = run->path,
-                        .empty = (ts_empty_policy)job->options->empty,
-                        .seed = run->seed};
-}
-
 static int keep_state(const cli_cluster_job *job, cli_run *run, ts_circuit *circuit) {
     const ts_clustering *state = ts_circuit_state(circuit);
     const int64_t size = job->k * job->d;
@@ -90,14 +41,14 @@ static int keep_state(const cli_cluster_job *job, cli_run *run, ts_circuit *circ
         run->centers[i] = ts_point_at(&points, state->medoids[i / job->d], i % job->d);
     memcpy(run->labels, state->labels, (size_t)job->n * sizeof(int64_t));
     if (run->weights != NULL && ts_circuit_weights(circuit, run->weights, &error) != TS_OK)
-        return fail_error(job, &error);
+        return cli_cluster_fail(job, &error);
     run->steps = state->steps;
     run->empty_repairs = state->empty_repairs;
     run->trimmed = state->trimmed;
     run->converged = state->converged;
     run->in_double = ts_circuit_is_exact(circuit);
     run->criterion = cli_cluster_criterion(job, run);
-    return isnan(run->criterion) ? fail_memory(job) : CLI_DONE;
+    return isnan(run->criterion) ? cli_cluster_fail_memory(job) : CLI_DONE;
 }
 
 int cli_run_circuit(const cli_cluster_job *job, cli_run *run, int64_t restarts, cli_progress *progress) {
@@ -105,7 +56,7 @@ int cli_run_circuit(const cli_cluster_job *job, cli_run *run, int64_t restarts, 
     const ts_problem problem = cli_run_problem(job, run);
     ts_error error = {0};
     ts_circuit *circuit = ts_circuit_create(&job->model.definition, &problem, &error);
-    if (circuit == NULL) return fail_error(job, &error);
+    if (circuit == NULL) return cli_cluster_fail(job, &error);
     const ts_clustering *state = ts_circuit_state(circuit);
     ts_status status = TS_OK;
     bool room = true;
@@ -120,7 +71,7 @@ int cli_run_circuit(const cli_cluster_job *job, cli_run *run, int64_t restarts, 
     int code = CLI_DONE;
     if (status != TS_OK || !room) {
         cli_progress_end(progress);
-        code = status != TS_OK ? fail_error(job, &error) : fail_memory(job);
+        code = status != TS_OK ? cli_cluster_fail(job, &error) : cli_cluster_fail_memory(job);
     } else {
         code = keep_state(job, run, circuit);
     }
@@ -169,10 +120,10 @@ int cli_run_learned(const cli_cluster_job *job, cli_run *run, int64_t restarts, 
     ts_learner_run *learned = ts_learner_run_create(&job->model.learned->model);
     int64_t *labels = cli_allocate(job->n, 1, sizeof *labels);
     double *centers = cli_allocate(job->k, job->d, sizeof *centers);
-    int code = learned == NULL || labels == NULL || centers == NULL ? fail_memory(job) : CLI_DONE;
+    int code = learned == NULL || labels == NULL || centers == NULL ? cli_cluster_fail_memory(job) : CLI_DONE;
     if (code == CLI_DONE &&
         ts_learner_run_begin(learned, job->n, job->points, run->start, TS_LEARNER_REEMBED, &error) != TS_OK)
-        code = fail_error(job, &error);
+        code = cli_cluster_fail(job, &error);
     run->steps = 0;
     run->converged = false;
     run->criterion = INFINITY;
@@ -181,13 +132,13 @@ int cli_run_learned(const cli_cluster_job *job, cli_run *run, int64_t restarts, 
         keep_better(job, run, run->path, labels);
     }
     while (code == CLI_DONE && run->steps < o->steps && (o->steps_exact || !run->converged)) {
-        if (ts_learner_run_step(learned, &error) != TS_OK) code = fail_error(job, &error);
+        if (ts_learner_run_step(learned, &error) != TS_OK) code = cli_cluster_fail(job, &error);
         if (code != CLI_DONE) break;
         widen(size, ts_learner_run_centers(learned), centers);
         run->steps++;
         run->converged = !label_nearest(job, centers, labels);
         keep_better(job, run, centers, labels);
-        if (job->keeps_path && !extend_path(job, run, centers)) code = fail_memory(job);
+        if (job->keeps_path && !extend_path(job, run, centers)) code = cli_cluster_fail_memory(job);
         cli_progress_step(progress, run->restart, restarts, run->steps, o->steps);
     }
     if (code == CLI_DONE && !isfinite(run->criterion))

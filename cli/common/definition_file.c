@@ -22,7 +22,7 @@ static int read_text(const char *path, char **text, size_t *length) {
     fclose(file);
     *text = buffer;
     *length = count;
-    if (buffer == NULL) return cli_fail(CLI_FAILED, "%s: out of memory", path);
+    if (buffer == NULL) return cli_fail_memory(path);
     if (reason != 0) return cli_fail(CLI_FAILED, "%s: %s", path, strerror(reason));
     if (count > LARGEST_DEFINITION) return cli_fail(CLI_FAILED, "%s: too long for a definition", path);
     return CLI_DONE;

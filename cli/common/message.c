@@ -33,6 +33,10 @@ int cli_fail(int exit_code, const char *format, ...) {
     return exit_code;
 }
 
+int cli_fail_memory(const char *file) {
+    return cli_fail(CLI_FAILED, "%s: out of memory", cli_source_name(file));
+}
+
 void cli_warn(const char *format, ...) {
     va_list arguments;
     if (n_warnings == MOST_WARNINGS) return;

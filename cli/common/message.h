@@ -13,6 +13,9 @@ const char *cli_source_name(const char *file);
 /* Says why the program fails, and returns the exit code given. */
 int cli_fail(int exit_code, const char *format, ...) TS_PRINTF(2, 3);
 
+/* "FILE: out of memory", which fails. */
+int cli_fail_memory(const char *file);
+
 /* Keeps a warning for the end: a command that fails says why in one line and nothing else. */
 void cli_warn(const char *format, ...) TS_PRINTF(1, 2);
 void cli_show_warnings(void);

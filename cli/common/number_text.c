@@ -15,6 +15,12 @@ const char *cli_number_text(double value, char text[CLI_NUMBER_TEXT]) {
     return text;
 }
 
+const char *cli_any_number(double value, char text[CLI_NUMBER_TEXT]) {
+    if (isfinite(value)) return cli_number_text(value, text);
+    snprintf(text, CLI_NUMBER_TEXT, isnan(value) ? "nan" : value > 0 ? "inf" : "-inf"); /* never -nan */
+    return text;
+}
+
 const char *cli_ratio_text(double value, char text[CLI_NUMBER_TEXT]) {
     if (isnan(value))
         snprintf(text, CLI_NUMBER_TEXT, "nan"); /* not -nan */

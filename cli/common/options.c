@@ -20,8 +20,7 @@ int cli_choice(const char *choices, const char *word) {
     }
 }
 
-/* The place of the word text[length] among names, -1 if it is not there. */
-static int place_of(const char *text, size_t length, const char *const *names, int count) {
+int cli_place_of(const char *const *names, int count, const char *text, size_t length) {
     for (int i = 0; i < count; i++)
         if (strlen(names[i]) == length && strncmp(names[i], text, length) == 0) return i;
     return -1;
@@ -31,7 +30,7 @@ int cli_read_words(const char *option, const char *text, const char *const *name
     *found = 0;
     for (const char *at = text;; at++) {
         const size_t length = strcspn(at, ",");
-        const int place = place_of(at, length, names, count);
+        const int place = cli_place_of(names, count, at, length);
         bool is_new = true;
         if (place < 0 && strcspn(at, " \t") < length)
             return cli_fail(CLI_WRONG_USE, "--%s: '%.*s': commas without blanks between names", option,
@@ -60,12 +59,12 @@ static int read_whole(const cli_option *option, const char *text, int64_t *value
         return cli_fail(CLI_WRONG_USE, "--%s: '%s' is not a whole number", option->name, text);
     errno = 0;
     *value = strtoll(text, NULL, 10);
-    const bool fits = errno == 0 && *value >= option->least && *value <= option->most;
-    if (fits) return CLI_GO_ON;
-    if (option->most == INT64_MAX && (*text == '-' || errno == 0))
+    const int64_t most = option->most > 0 ? option->most : INT64_MAX;
+    if (errno == 0 && *value >= option->least && *value <= most) return CLI_GO_ON;
+    if (most == INT64_MAX && (*text == '-' || errno == 0))
         return cli_fail(CLI_WRONG_USE, "--%s: %s is less than %lld", option->name, text, (long long)option->least);
     return cli_fail(CLI_WRONG_USE, "--%s: %s is not between %lld and %lld", option->name, text,
-                    (long long)option->least, (long long)option->most);
+                    (long long)option->least, (long long)most);
 }
 
 static int read_seed(const cli_option *option, const char *text, uint64_t *value) {
@@ -77,41 +76,31 @@ static int read_seed(const cli_option *option, const char *text, uint64_t *value
     return cli_fail(CLI_WRONG_USE, "--%s: %s is more than 2^64 - 1", option->name, text);
 }
 
-static int read_positive(const cli_option *option, const char *text, double *value) {
+/* A number of any of the kinds. */
+static int read_real(const cli_option *option, const char *text, double *value) {
     char *end;
     errno = 0;
     *value = strtod(text, &end);
-    if (end == text || *end != '\0' || *text == ' ')
-        return cli_fail(CLI_WRONG_USE, "--%s: '%s' is not a number", option->name, text);
-    if (errno == 0 && *value > 0 && (option->kind == CLI_POSITIVE || isfinite(*value))) return CLI_GO_ON;
-    return cli_fail(CLI_WRONG_USE, "--%s: %s is not %s", option->name, text,
-                    errno != 0   ? "within the range of numbers"
-                    : *value > 0 ? "a finite number"
-                                 : "a number above 0");
-}
-
-static int read_share(const cli_option *option, const char *text, double *value) {
-    char *end;
-    *value = strtod(text, &end);
-    if (end == text || *end != '\0' || *text == ' ')
-        return cli_fail(CLI_WRONG_USE, "--%s: '%s' is not a number", option->name, text);
-    if (*value >= 0 && *value < 1) return CLI_GO_ON;
-    return cli_fail(CLI_WRONG_USE, "--%s: %s is not a share: 0 or more, and less than 1", option->name, text);
-}
-
-static int read_real(const cli_option *option, const char *text, double *value) {
-    char *end;
-    *value = strtod(text, &end);
-    if (end != text && *end == '\0' && *text != ' ' && isfinite(*value)) return CLI_GO_ON;
-    return cli_fail(CLI_WRONG_USE, "--%s: '%s' is not a finite number", option->name, text);
+    const bool is_number = end != text && *end == '\0' && *text != ' ', is_finite = is_number && isfinite(*value);
+    const char *wanted = NULL;
+    if (option->kind == CLI_REAL && !is_finite)
+        return cli_fail(CLI_WRONG_USE, "--%s: '%s' is not a finite number", option->name, text);
+    if (!is_number) return cli_fail(CLI_WRONG_USE, "--%s: '%s' is not a number", option->name, text);
+    if (option->kind == CLI_REAL) return CLI_GO_ON;
+    if (option->kind == CLI_SHARE)
+        wanted = *value >= 0 && *value < 1 ? NULL : "a share: 0 or more, and less than 1";
+    else if (errno != 0)
+        wanted = "within the range of numbers";
+    else if (!(*value > 0))
+        wanted = "a number above 0";
+    else if (option->kind == CLI_FINITE && !is_finite)
+        wanted = "a finite number";
+    return wanted == NULL ? CLI_GO_ON : cli_fail(CLI_WRONG_USE, "--%s: %s is not %s", option->name, text, wanted);
 }
 
 static int read_choice(const cli_option *option, const char *text, int *value) {
     *value = cli_choice(option->argument, text);
     if (*value >= 0) return CLI_GO_ON;
-    if (strchr(option->argument, '|') == NULL)
-        return cli_fail(CLI_WRONG_USE, "--%s: this version has only %s, not '%s'", option->name, option->argument,
-                        text);
     return cli_fail(CLI_WRONG_USE, "--%s: '%s' is none of %s", option->name, text, option->argument);
 }
 
@@ -121,8 +110,8 @@ static int read_value(const cli_option *option, const char *text, void *target) 
     case CLI_WHOLE: return read_whole(option, text, field);
     case CLI_SEED: return read_seed(option, text, field);
     case CLI_POSITIVE:
-    case CLI_FINITE: return read_positive(option, text, field);
-    case CLI_SHARE: return read_share(option, text, field);
+    case CLI_FINITE:
+    case CLI_SHARE:
     case CLI_REAL: return read_real(option, text, field);
     case CLI_CHOICE: return read_choice(option, text, field);
     case CLI_TEXT:
@@ -158,8 +147,10 @@ static int print_help(const cli_command *command) {
            command->operand != NULL ? command->operand : "", command->summary);
     for (size_t i = 0; i < command->n_options; i++) {
         const cli_option *option = &command->options[i];
-        if (option->kind == CLI_HEADING) printf("\n%s\n", option->help);
-        if (option->kind != CLI_HEADING && option->kind != CLI_ABSENT) print_option(option);
+        if (option->kind == CLI_HEADING)
+            printf("\n%s\n", option->help);
+        else
+            print_option(option);
     }
     printf("%*s--help%*sthis text\n\n%s", 6, "", HELP_WIDTH - 12, "", command->examples);
     return cli_flush_stdout();
@@ -199,7 +190,6 @@ static int take_option(const cli_command *command, int n_words, char *const *wor
     }
     if (option == NULL)
         return cli_fail(CLI_WRONG_USE, "unknown option '%s' (see tessera %s --help)", word, command->name);
-    if (option->kind == CLI_ABSENT) return cli_fail(CLI_WRONG_USE, "--%s: %s", option->name, option->help);
     if (command->given != NULL) command->given[option - command->options] = true;
     if (option->kind == CLI_FLAG) {
         if (value != NULL) return cli_fail(CLI_WRONG_USE, "--%s: takes no value", option->name);

@@ -20,17 +20,35 @@ typedef enum cli_kind {
     CLI_FINITE,   /* a real number > 0, not inf; field: double */
     CLI_SHARE,    /* a real number in [0,1); field: double */
     CLI_REAL,     /* any finite number; field: double */
-    CLI_CHOICE,   /* one of the words of `argument`, "keep|random"; field: int, its place there */
-    CLI_ABSENT    /* known, but not in this version; `help` says what is */
+    CLI_CHOICE    /* one of the words of `argument`, "keep|random"; field: int, its place there */
 } cli_kind;
 
 typedef struct cli_option {
     cli_kind kind;
     char letter; /* 0: none */
     const char *name, *argument, *help;
-    size_t field; /* offset of the field that the value goes to */
-    int64_t least, most;
+    size_t field;        /* offset of the field that the value goes to */
+    int64_t least, most; /* most 0: any */
 } cli_option;
+
+/* The rows of a table. The file with the table defines FIELD(name), the offset of a field in the options of its
+ * command. After the help of an option may come what else it sets: .letter = 'k', .least = 1. */
+#define CLI_GROUP(text) \
+    { .kind = CLI_HEADING, .help = text }
+#define CLI_OPTION(k, n, a, to, ...) \
+    { .kind = k, .name = n, .argument = a, .field = FIELD(to), .help = __VA_ARGS__ }
+
+/* What most commands have, as the field `shared` of their options; and the rows of it. */
+typedef struct cli_shared {
+    uint64_t seed;
+    int64_t threads; /* 0: as OpenMP chooses */
+    bool json, quiet;
+} cli_shared;
+#define CLI_SHARED_SEED(of) CLI_OPTION(CLI_SEED, "seed", "S", shared.seed, of " (default 0)")
+#define CLI_SHARED_THREADS(of) \
+    CLI_OPTION(CLI_WHOLE, "threads", "N", shared.threads, of " (default: as OpenMP chooses)", .least = 1, .most = 1024)
+#define CLI_SHARED_JSON(what) CLI_OPTION(CLI_FLAG, "json", NULL, shared.json, what " as one JSON object")
+#define CLI_SHARED_QUIET CLI_OPTION(CLI_FLAG, "quiet", NULL, shared.quiet, "no progress line")
 
 typedef struct cli_command {
     const char *name;     /* "cluster" */
@@ -52,8 +70,9 @@ int cli_parse(const cli_command *command, int n_words, char *const *words, void 
 /* Was the option of this name on the command line, be it with its default? */
 bool cli_given(const cli_command *command, const char *name);
 
-/* The place of a word in "keep|random|farthest", -1 when it is not there. */
+/* The place of a word in "keep|random|farthest", or of the word text[length] among names; -1 when it is not there. */
 int cli_choice(const char *choices, const char *word);
+int cli_place_of(const char *const *names, int count, const char *text, size_t length);
 
 /* Reads "a,b", the value of --option, to places in names, each once, in the order given. CLI_GO_ON, or an exit code. */
 int cli_read_words(const char *option, const char *text, const char *const *names, int count, int *places, int *found);

@@ -5,8 +5,6 @@
 #include <string.h>
 
 #include "../../models/data/row_distance.h"
-#include "../cluster/cluster_job.h"
-#include "../common/message.h"
 #include "../common/short_text.h"
 #include "drawing.h"
 #include "gnuplot.h"
@@ -24,15 +22,16 @@ enum {
     KEY_LINE = 17
 };
 
-/* How rows of the job become places in the picture. */
+/* How points become places in the picture. */
 typedef struct view {
-    const cli_cluster_job *job;
+    const cli_cluster_picture *p;
+    int64_t n, d, k;
     int64_t shown; /* points drawn */
     int64_t *rows; /* [shown] */
     double *unit;  /* [n,d] the directions of the points, where those are clustered; else NULL */
     cli_axes axes; /* when d > 2 */
     cli_axis axis[2];
-    double left, top, width, height; /* of the plot, in units */
+    cli_box box; /* of the plot */
     int key_columns, key_lines;
 } view;
 
@@ -62,54 +61,52 @@ static int shape_of(int64_t cluster) {
 
 /* ---- places ------------------------------------------------------------------------------------------------------ */
 
-/* Where a point lies. `height` in (0,1) is its place across the strip when there is one feature only. */
-static void position(const view *v, const double *x, double height, double xy[2]) {
-    const cli_cluster_job *job = v->job;
+/* Where point i of some lies. `height` in (0,1) is its place across the strip when there is one feature only. */
+static void position(const view *v, const ts_points *points, int64_t i, double height, double xy[2]) {
     xy[0] = 0;
     xy[1] = height;
-    for (int a = 0; a < 2 && a < job->d; a++)
-        xy[a] = job->d > 2        ? cli_axes_project(&v->axes, a, x)
-                : v->unit != NULL ? x[a]
-                                  : job->rescaling.shift[a] + job->rescaling.scale[a] * x[a];
+    for (int a = 0; a < 2 && a < v->d; a++)
+        if (v->d > 2)
+            xy[a] = cli_axes_project(&v->axes, a, points, i);
+        else
+            xy[a] = v->unit != NULL ? ts_point_at(points, i, a)
+                                    : v->p->shift[a] + v->p->scale[a] * ts_point_at(points, i, a);
 }
 
 /* The points as they are clustered: of directions, those. */
 static ts_points points_of(const view *v) {
-    ts_points points = cli_cluster_job_points(v->job);
+    ts_points points = v->p->points;
     if (v->unit != NULL) points.exact = v->unit;
     return points;
 }
 
+static ts_points centers_of(const view *v, const double *centers) {
+    return (ts_points){v->k, v->d, NULL, centers};
+}
+
 static bool find_directions(view *v) {
-    const int64_t n = v->job->n, d = v->job->d;
-    const ts_points points = cli_cluster_job_points(v->job);
-    v->unit = malloc((size_t)(n * d) * sizeof *v->unit);
-    for (int64_t i = 0; v->unit != NULL && i < n; i++) {
-        const double length = ts_point_length(&points, i);
-        for (int64_t a = 0; a < d; a++) v->unit[i * d + a] = ts_point_at(&points, i, a) / length;
+    const ts_points *points = &v->p->points;
+    v->unit = malloc((size_t)(v->n * v->d) * sizeof *v->unit);
+    for (int64_t i = 0; v->unit != NULL && i < v->n; i++) {
+        const double length = ts_point_length(points, i);
+        for (int64_t a = 0; a < v->d; a++) v->unit[i * v->d + a] = ts_point_at(points, i, a) / length;
     }
     return v->unit != NULL;
 }
 
 static void position_of_row(const view *v, int64_t row, double xy[2]) {
     const ts_points points = points_of(v);
-    double x[2] = {0};
-    xy[0] = xy[1] = 0;
-    for (int a = 0; a < 2 && a < v->job->d; a++) {
-        x[a] = ts_point_at(&points, row, a);
-        if (v->job->d > 2) xy[a] = cli_axes_project_point(&v->axes, a, &points, row);
-    }
-    if (v->job->d <= 2) position(v, x, 0.1 + 0.8 * fmod(0.6180339887 * (double)(row + 1), 1), xy);
+    position(v, &points, row, 0.1 + 0.8 * fmod(0.6180339887 * (double)(row + 1), 1), xy);
 }
 
 /* The same in units of the picture, from the upper left corner of the plot. */
 static void to_units(const view *v, const double xy[2], double at[2]) {
-    const double size[2] = {v->width, v->height};
+    const double size[2] = {v->box.width, v->box.height};
     for (int a = 0; a < 2; a++) {
         const cli_axis *axis = &v->axis[a];
         at[a] = size[a] * (cli_axis_place(axis, xy[a]) - axis->low) / (axis->high - axis->low);
     }
-    at[1] = v->height - at[1];
+    at[1] = v->box.height - at[1];
 }
 
 static void place_of_row(const void *context, int64_t row, double at[2]) {
@@ -118,34 +115,29 @@ static void place_of_row(const void *context, int64_t row, double at[2]) {
     to_units(context, xy, at);
 }
 
-static bool has_paths(const cli_cluster_job *job) {
-    return job->run.path_steps > 0 && job->k <= MOST_PATHS;
+static bool has_paths(const view *v) {
+    return v->p->path_steps > 0 && v->k <= MOST_PATHS;
 }
 
-static void widen(double range[2][2], const double xy[2]) {
-    for (int a = 0; a < 2; a++) {
-        range[a][0] = fmin(range[a][0], xy[a]);
-        range[a][1] = fmax(range[a][1], xy[a]);
+static void widen(const view *v, const ts_points *points, int64_t count, double range[2][2]) {
+    for (int64_t i = 0; i < count; i++) {
+        double xy[2];
+        position(v, points, i, 0.5, xy);
+        for (int a = 0; a < 2; a++) {
+            range[a][0] = fmin(range[a][0], xy[a]);
+            range[a][1] = fmax(range[a][1], xy[a]);
+        }
     }
 }
 
 static void find_ranges(view *v) {
-    const cli_cluster_job *job = v->job;
-    double range[2][2] = {{INFINITY, -INFINITY}, {INFINITY, -INFINITY}}, xy[2];
-    for (int64_t i = 0; i < job->n; i++) {
-        position_of_row(v, i, xy);
-        widen(range, xy);
-    }
-    for (int64_t c = 0; c < job->k; c++) {
-        position(v, job->run.centers + c * job->d, 0.5, xy);
-        widen(range, xy);
-    }
-    for (int64_t i = 0; has_paths(job) && i < (job->run.path_steps + 1) * job->k; i++) {
-        position(v, job->run.path + i * job->d, 0.5, xy);
-        widen(range, xy);
-    }
+    const ts_points points = points_of(v), centers = centers_of(v, v->p->centers), path = centers_of(v, v->p->path);
+    double range[2][2] = {{INFINITY, -INFINITY}, {INFINITY, -INFINITY}};
+    widen(v, &points, v->n, range);
+    widen(v, &centers, v->k, range);
+    if (has_paths(v)) widen(v, &path, (v->p->path_steps + 1) * v->k, range);
     v->axis[0] = cli_axis_of(range[0][0], range[0][1], 6);
-    v->axis[1] = job->d > 1 ? cli_axis_of(range[1][0], range[1][1], 5) : (cli_axis){.high = 1};
+    v->axis[1] = v->d > 1 ? cli_axis_of(range[1][0], range[1][1], 5) : (cli_axis){.high = 1};
 }
 
 /* ---- what is written --------------------------------------------------------------------------------------------- */
@@ -158,7 +150,7 @@ static void write_points(FILE *script, const view *v) {
     fputs("$points << EOD\n", script);
     for (int64_t i = 0; i < v->shown; i++) {
         double xy[2];
-        const int64_t label = v->job->run.labels[v->rows[i]];
+        const int64_t label = v->p->labels[v->rows[i]];
         position_of_row(v, v->rows[i], xy);
         write_place(script, v, xy);
         fprintf(script, " %d %u\n", shape_of(label), (label < 0 ? 0 : 0x40000000u) | color_of(label));
@@ -166,30 +158,28 @@ static void write_points(FILE *script, const view *v) {
     fputs("EOD\n", script);
 }
 
-static void write_center(FILE *script, const view *v, const double *x) {
+static void write_center(FILE *script, const view *v, const double *centers, int64_t i) {
+    const ts_points points = centers_of(v, centers);
     double xy[2];
-    position(v, x, 0.5, xy);
+    position(v, &points, i, 0.5, xy);
     write_place(script, v, xy);
     fputc('\n', script);
 }
 
-/* The paths of the centres, a block each. */
-static void write_paths(FILE *script, const view *v) {
-    const cli_cluster_job *job = v->job;
-    fputs("$starts << EOD\n", script);
-    for (int64_t c = 0; c < job->k; c++) write_center(script, v, job->run.path + c * job->d);
-    fputs("EOD\n$paths << EOD\n", script);
-    for (int64_t c = 0; c < job->k; c++) {
-        for (int64_t t = 0; t <= job->run.path_steps; t++)
-            write_center(script, v, job->run.path + (t * job->k + c) * job->d);
-        fputc('\n', script);
-    }
+static void write_centers(FILE *script, const view *v, const char *block, const double *centers) {
+    fprintf(script, "$%s << EOD\n", block);
+    for (int64_t c = 0; c < v->k; c++) write_center(script, v, centers, c);
     fputs("EOD\n", script);
 }
 
-static void write_centers(FILE *script, const view *v) {
-    fputs("$centers << EOD\n", script);
-    for (int64_t c = 0; c < v->job->k; c++) write_center(script, v, v->job->run.centers + c * v->job->d);
+/* The paths of the centres, a block each. */
+static void write_paths(FILE *script, const view *v) {
+    write_centers(script, v, "starts", v->p->path);
+    fputs("$paths << EOD\n", script);
+    for (int64_t c = 0; c < v->k; c++) {
+        for (int64_t t = 0; t <= v->p->path_steps; t++) write_center(script, v, v->p->path, t * v->k + c);
+        fputc('\n', script);
+    }
     fputs("EOD\n", script);
 }
 
@@ -197,22 +187,21 @@ static void write_centers(FILE *script, const view *v) {
 static void write_numbers(const cli_drawing *d, const view *v) {
     enum { DIGIT = 8, LETTERS = 10, NEAR = 22 };
     cli_label_place labels[MOST_NAMED];
-    char number[24];
-    for (int64_t c = 0; c < v->job->k; c++) {
+    const ts_points centers = centers_of(v, v->p->centers);
+    for (int64_t c = 0; c < v->k; c++) {
         double xy[2];
-        position(v, v->job->run.centers + c * v->job->d, 0.5, xy);
+        position(v, &centers, c, 0.5, xy);
         to_units(v, xy, labels[c].point);
         labels[c].width = c < 10 ? DIGIT : 2 * DIGIT;
         labels[c].height = LETTERS;
     }
     fputs("set style textbox opaque noborder fillcolor rgb '#40ffffff' margins 0.2,0.2\n", d->script);
-    cli_place_labels(v->job->k, labels, v->width, v->height);
-    for (int64_t c = 0; c < v->job->k; c++) {
-        const double x = v->left + labels[c].middle[0], y = v->top + labels[c].middle[1];
+    cli_place_labels(v->k, labels, v->box.width, v->box.height);
+    for (int64_t c = 0; c < v->k; c++) {
+        const double x = v->box.x + labels[c].middle[0], y = v->box.y + labels[c].middle[1];
         const double along = labels[c].middle[0] - labels[c].point[0], up = labels[c].point[1] - labels[c].middle[1];
-        snprintf(number, sizeof number, "%lld", (long long)c);
-        fprintf(d->script, "set label '%s' at screen %.5f,%.5f center front boxed font ',%d' textcolor rgb '%s'\n",
-                number, x / d->width, 1 - y / d->height, CLI_SMALL, CLI_INK);
+        fprintf(d->script, "set label '%lld' at screen %.5f,%.5f center front boxed font ',%d' textcolor rgb '%s'\n",
+                (long long)c, x / d->width, 1 - y / d->height, CLI_SMALL, CLI_INK);
         if (hypot(along, up) > NEAR)
             fprintf(d->script, "set arrow from screen %.5f,%.5f rto screen %.5f,%.5f nohead lw 0.6 lc rgb '%s'\n",
                     (x - along) / d->width, 1 - (y + up) / d->height, 0.7 * along / d->width, 0.7 * up / d->height,
@@ -226,101 +215,84 @@ static void add_note(char *text, size_t size, const char *note) {
 
 /* How the data were scaled, which points are drawn and where, if there is anything to say. */
 static void write_notes(const view *v, char *text, size_t size) {
-    const cli_cluster_job *job = v->job;
     char drawn[80];
     text[0] = '\0';
-    if (job->options->scaling == TS_SCALING_MINMAX) add_note(text, size, "features scaled to [0,1]");
-    if (job->options->scaling == TS_SCALING_STANDARD) add_note(text, size, "features standardised");
-    snprintf(drawn, sizeof drawn, "%lld of %lld points drawn", (long long)v->shown, (long long)job->n);
-    if (v->shown < job->n) add_note(text, size, drawn);
+    if (v->p->scaling != NULL) add_note(text, size, v->p->scaling);
+    snprintf(drawn, sizeof drawn, "%lld of %lld points drawn", (long long)v->shown, (long long)v->n);
+    if (v->shown < v->n) add_note(text, size, drawn);
     if (v->unit != NULL) add_note(text, size, "directions: points on the unit sphere");
-    if (job->d == 1) add_note(text, size, "vertical position means nothing");
+    if (v->d == 1) add_note(text, size, "vertical position means nothing");
 }
 
 /* "iris.csv: 3 clusters, objective 78.85"; a long name is shortened. */
-static void write_title(const cli_drawing *d, const view *v) {
-    const cli_cluster_job *job = v->job;
-    const char *file = job->options->file, *slash = strrchr(file, '/');
-    const char *name = slash != NULL && slash[1] != '\0' ? slash + 1 : cli_source_name(file);
-    const int digits = job->objective < 1e4 ? 4 : 7; /* 78.85 and 389565 rather than 3.896e+05 */
-    char text[512], more[96], shortened[256];
-    snprintf(more, sizeof more, ": %lld cluster%s, objective %.*g", (long long)job->k, job->k == 1 ? "" : "s", digits,
-             job->objective < 1e4 || job->objective >= 1e7 ? job->objective : round(job->objective));
-    const int room = cli_drawing_letters(d->width - v->left - RIGHT, CLI_LARGE) - (int)strlen(more);
-    snprintf(text, sizeof text, "%s%s", cli_short_text(name, room, shortened, sizeof shortened), more);
-    cli_drawing_text(d, v->left, 16, CLI_LEFT, CLI_LARGE, d->width, text);
-}
-
 static void write_titles(const cli_drawing *d, const view *v) {
-    const cli_cluster_job *job = v->job;
-    char text[512];
-    write_title(d, v);
-    snprintf(text, sizeof text, "%s as a transformer, %lld step%s",
-             job->model.variant == ts_variants ? "Lloyd's algorithm" : cli_cluster_model_title(&job->model),
-             (long long)job->run.steps, job->run.steps == 1 ? "" : "s");
-    cli_drawing_text(d, v->left, 35, CLI_LEFT, CLI_SMALL, d->width - v->left, text);
+    const cli_cluster_picture *p = v->p;
+    const char *slash = strrchr(p->file, '/'), *name = slash != NULL && slash[1] != '\0' ? slash + 1 : p->file;
+    const int digits = p->objective < 1e4 ? 4 : 7; /* 78.85 and 389565 rather than 3.896e+05 */
+    char text[512], more[96];
+    snprintf(more, sizeof more, ": %lld cluster%s, objective %.*g", (long long)v->k, v->k == 1 ? "" : "s", digits,
+             p->objective < 1e4 || p->objective >= 1e7 ? p->objective : round(p->objective));
+    const int room = cli_drawing_letters(d->width - v->box.x - RIGHT, CLI_LARGE) - (int)strlen(more);
+    cli_drawing_line(d, v->box.x, 16, CLI_LARGE, "%s%s", cli_short_text(name, room, text, sizeof text), more);
+    cli_drawing_line(d, v->box.x, 35, CLI_SMALL, "%s as a transformer, %lld step%s", p->algorithm, (long long)p->steps,
+                     p->steps == 1 ? "" : "s");
     write_notes(v, text, sizeof text);
-    if (text[0] != '\0') cli_drawing_text(d, v->left, 52, CLI_LEFT, CLI_SMALL, d->width - v->left, text);
+    if (text[0] != '\0') cli_drawing_line(d, v->box.x, 52, CLI_SMALL, "%s", text);
 }
 
 static void write_axes(const cli_drawing *d, const view *v) {
-    const cli_cluster_job *job = v->job;
-    for (int a = 0; a < 2 && a < job->d; a++) {
-        char number[80];
-        const char *name = number;
-        if (job->d > 2)
-            snprintf(number, sizeof number, "principal axis %d (%.0f %% of variance)", a + 1, 100 * v->axes.share[a]);
-        else if (job->table.names != NULL)
-            name = job->table.names[a];
+    char number[2][80];
+    const char *name[2] = {number[0], number[1]};
+    for (int a = 0; a < 2 && a < v->d; a++)
+        if (v->d > 2)
+            snprintf(number[a], sizeof number[a], "principal axis %d (%.0f %% of variance)", a + 1,
+                     100 * v->axes.share[a]);
+        else if (v->p->names != NULL)
+            name[a] = v->p->names[a];
         else
-            snprintf(number, sizeof number, "column %d", a + 1);
-        if (a == 0)
-            cli_drawing_x_axis(d, &v->axis[a], name, v->left, v->top, v->width, v->height);
-        else
-            cli_drawing_y_axis(d, &v->axis[a], name, v->left, v->top, v->height, v->left);
-    }
-    if (job->d == 1) fputs("unset ytics\nset border 1\nset yrange [0:1]\n", d->script);
+            snprintf(number[a], sizeof number[a], "column %d", a + 1);
+    cli_drawing_plot(d, &v->box, &v->axis[0], name[0], v->d > 1 ? &v->axis[1] : NULL, name[1], v->box.x);
+    if (v->d == 1) fputs("unset ytics\nset border 1\nset yrange [0:1]\n", d->script);
 }
 
 /* ---- the key, below the plot ------------------------------------------------------------------------------------- */
 
-static const char *rows_text(const cli_cluster_job *job, int64_t cluster, char text[48]) {
-    snprintf(text, 48, "%lld: %lld", (long long)cluster, (long long)job->sizes[cluster]);
+static const char *rows_text(const view *v, int64_t cluster, char text[48]) {
+    snprintf(text, 48, "%lld: %lld", (long long)cluster, (long long)v->p->sizes[cluster]);
     return text;
 }
 
 /* A line for what is not a cluster, then the clusters in columns. */
-static void plan_key(const cli_cluster_job *job, view *v) {
+static void plan_key(view *v) {
     char text[48];
     size_t widest = 4;
-    for (int64_t c = 0; c < job->k && job->k <= MOST_NAMED; c++) {
-        const size_t length = strlen(rows_text(job, c, text));
+    for (int64_t c = 0; c < v->k && v->k <= MOST_NAMED; c++) {
+        const size_t length = strlen(rows_text(v, c, text));
         widest = length > widest ? length : widest;
     }
-    v->key_columns = (int)(v->width / (26 + 7.5 * (double)widest));
+    v->key_columns = (int)(v->box.width / (26 + 7.5 * (double)widest));
     if (v->key_columns < 1) v->key_columns = 1;
-    v->key_lines = job->k > MOST_NAMED ? 1 : 1 + ((int)job->k + v->key_columns - 1) / v->key_columns;
+    v->key_lines = v->k > MOST_NAMED ? 1 : 1 + ((int)v->k + v->key_columns - 1) / v->key_columns;
 }
 
 static void write_key(const cli_drawing *d, const view *v, double top) {
     enum { CENTER = 110, START = 70 };
-    const cli_cluster_job *job = v->job;
-    const bool named = job->k <= MOST_NAMED;
-    double x = v->left;
+    const bool named = v->k <= MOST_NAMED;
+    double x = v->box.x;
     char text[48], color[16];
     if (named) cli_drawing_text(d, x, top, CLI_LEFT, CLI_SMALL, CENTER, "cluster: rows");
     if (named) x += CENTER;
-    if (job->k <= MOST_CENTERS) cli_drawing_key(d, x, top, 6, CLI_INK, "centre");
-    if (job->k <= MOST_CENTERS) x += START;
-    if (has_paths(job)) cli_drawing_key(d, x, top, 1, CLI_INK, "its start");
-    if (has_paths(job)) x += START + 14;
-    snprintf(text, sizeof text, "trimmed: %lld", (long long)job->run.trimmed);
+    if (v->k <= MOST_CENTERS) cli_drawing_key(d, x, top, 6, CLI_INK, "centre");
+    if (v->k <= MOST_CENTERS) x += START;
+    if (has_paths(v)) cli_drawing_key(d, x, top, 1, CLI_INK, "its start");
+    if (has_paths(v)) x += START + 14;
+    snprintf(text, sizeof text, "trimmed: %lld", (long long)v->p->trimmed);
     snprintf(color, sizeof color, "#%06X", TRIMMED_COLOR);
-    if (job->run.trimmed > 0) cli_drawing_key(d, x, top, TRIMMED_SHAPE, color, text);
-    for (int c = 0; named && c < job->k; c++) {
+    if (v->p->trimmed > 0) cli_drawing_key(d, x, top, TRIMMED_SHAPE, color, text);
+    for (int c = 0; named && c < v->k; c++) {
         snprintf(color, sizeof color, "#%06X", color_of(c));
-        cli_drawing_key(d, v->left + v->width / v->key_columns * (c % v->key_columns),
-                        top + KEY_LINE * (1 + c / v->key_columns), shape_of(c), color, rows_text(job, c, text));
+        cli_drawing_key(d, v->box.x + v->box.width / v->key_columns * (c % v->key_columns),
+                        top + KEY_LINE * (1 + c / v->key_columns), shape_of(c), color, rows_text(v, c, text));
     }
 }
 
@@ -329,12 +301,12 @@ static void write_key(const cli_drawing *d, const view *v, double top) {
 static void write_drawing(FILE *script, const view *v) {
     const double size = v->shown <= 500 ? 2.4 : v->shown <= 2000 ? 1.8 : 1.3;
     fprintf(script, "plot $points using 1:2:3:4 with points pt variable ps %g*dot lc rgb variable notitle", size);
-    if (has_paths(v->job))
+    if (has_paths(v))
         fputs(", \\\n $paths with lines lw 0.8 lc rgb '#444444' notitle, \\\n"
               " $starts with points pt 1 ps 3.5*dot lw 1.2 lc rgb '" CLI_INK "' notitle",
               script);
-    if (v->job->k <= MOST_CENTERS) { /* rings, which hide no point */
-        const double radius = v->job->k <= MOST_NAMED ? 5 : 3;
+    if (v->k <= MOST_CENTERS) { /* rings, which hide no point */
+        const double radius = v->k <= MOST_NAMED ? 5 : 3;
         fprintf(script,
                 ", \\\n $centers with points pt 6 ps %g*dot lw 3 lc rgb '#ffffff' notitle"
                 ", \\\n $centers with points pt 6 ps %g*dot lw 1.3 lc rgb '" CLI_INK "' notitle",
@@ -343,48 +315,43 @@ static void write_drawing(FILE *script, const view *v) {
     fputc('\n', script);
 }
 
-static bool prepare(const cli_cluster_job *job, view *v) {
-    enum { ROOM = MOST_SAMPLED };
+static bool prepare(const cli_cluster_picture *p, view *v) {
     char notes[512];
-    const int64_t sampled = job->n < MOST_SAMPLED ? job->n : MOST_SAMPLED;
-    *v = (view){.job = job, .rows = malloc(ROOM * sizeof *v->rows), .top = 64, .height = job->d > 1 ? 250 : 120};
-    if (v->rows == NULL || (job->model.directions && !find_directions(v))) return false;
+    *v = (view){.p = p, .n = p->points.n, .d = p->points.d, .k = p->k, .rows = malloc(MOST_SAMPLED * sizeof *v->rows)};
+    if (v->rows == NULL || (p->directions && !find_directions(v))) return false;
+    const int64_t sampled = v->n < MOST_SAMPLED ? v->n : MOST_SAMPLED;
     const ts_points points = points_of(v);
-    for (int64_t i = 0; i < sampled; i++) v->rows[i] = (int64_t)((double)i * ((double)job->n / (double)sampled));
-    if (job->d > 2 && !cli_axes_find(sampled, v->rows, &points, &v->axes)) return false;
+    for (int64_t i = 0; i < sampled; i++) v->rows[i] = (int64_t)((double)i * ((double)v->n / (double)sampled));
+    if (v->d > 2 && !cli_axes_find(sampled, v->rows, &points, &v->axes)) return false;
     find_ranges(v);
-    v->left = job->d > 1 ? cli_drawing_y_room(&v->axis[1]) : RIGHT;
-    v->width = CLI_COLUMN - v->left - RIGHT;
-    v->shown = cli_thin_points(job->n, job->run.labels, place_of_row, v, MOST_POINTS, v->rows);
+    v->box =
+        (cli_box){.x = v->d > 1 ? cli_drawing_y_room(&v->axis[1]) : RIGHT, .y = 64, .height = v->d > 1 ? 250 : 120};
+    v->box.width = CLI_COLUMN - v->box.x - RIGHT;
+    v->shown = cli_thin_points(v->n, p->labels, place_of_row, v, MOST_POINTS, v->rows);
     write_notes(v, notes, sizeof notes);
-    if (notes[0] == '\0') v->top -= KEY_LINE;
-    plan_key(job, v);
+    if (notes[0] == '\0') v->box.y -= KEY_LINE;
+    plan_key(v);
     return v->shown >= 0;
 }
 
 static bool draw(const view *v, const char *path, ts_io_error *error) {
     cli_drawing d;
-    const double bottom = v->top + v->height + CLI_X_ROOM;
+    const double bottom = v->box.y + v->box.height + CLI_X_ROOM;
     if (!cli_drawing_begin(&d, path, CLI_COLUMN, (int)bottom + KEY_LINE * v->key_lines + 8, error)) return false;
-    cli_drawing_place(&d, v->left, v->top, v->width, v->height);
     write_titles(&d, v);
     write_axes(&d, v);
     write_key(&d, v, bottom + 8);
     write_points(d.script, v);
-    if (has_paths(v->job)) write_paths(d.script, v);
-    write_centers(d.script, v);
-    if (v->job->k <= MOST_NAMED) write_numbers(&d, v);
+    if (has_paths(v)) write_paths(d.script, v);
+    write_centers(d.script, v, "centers", v->p->centers);
+    if (v->k <= MOST_NAMED) write_numbers(&d, v);
     write_drawing(d.script, v);
     return cli_drawing_end(&d, error);
 }
 
-bool cli_plot_clusters(const cli_cluster_job *job, const char *path, ts_io_error *error) {
+bool cli_plot_clusters(const cli_cluster_picture *picture, const char *path, ts_io_error *error) {
     view v;
-    bool done = prepare(job, &v);
-    if (done)
-        done = draw(&v, path, error);
-    else
-        snprintf(error->text, sizeof error->text, "plot: out of memory");
+    const bool done = prepare(picture, &v) ? draw(&v, path, error) : cli_drawing_fail_memory(error);
     cli_axes_free(&v.axes);
     free(v.rows);
     free(v.unit);

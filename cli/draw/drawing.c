@@ -1,8 +1,11 @@
 #include "drawing.h"
 
+#include <stdarg.h>
 #include <string.h>
 #include <strings.h>
 
+#include "../common/message.h"
+#include "../common/options.h"
 #include "../common/short_text.h"
 #include "gnuplot.h"
 
@@ -14,9 +17,11 @@ static const char *ending_of(const char *path) {
     return length > 4 ? path + length - 4 : "";
 }
 
-bool cli_drawing_path_ok(const char *path) {
+int cli_drawing_check(const char *option, const char *path) {
     const char *ending = ending_of(path);
-    return strcasecmp(ending, ".svg") == 0 || strcasecmp(ending, ".png") == 0 || strcasecmp(ending, ".pdf") == 0;
+    if (strcasecmp(ending, ".svg") != 0 && strcasecmp(ending, ".png") != 0 && strcasecmp(ending, ".pdf") != 0)
+        return cli_fail(CLI_WRONG_USE, "--%s: %s: the name must end in .svg, .png or .pdf", option, path);
+    return cli_gnuplot_found() ? CLI_GO_ON : cli_fail(CLI_FAILED, "plot: gnuplot is not installed");
 }
 
 /* Terminals of equal looks: one unit is a pixel, three pixels, or 8.5 cm / 480. Of the size of points and the distance
@@ -68,11 +73,16 @@ bool cli_drawing_end(cli_drawing *d, ts_io_error *error) {
     return done;
 }
 
-void cli_drawing_place(const cli_drawing *d, double x, double y, double width, double height) {
+bool cli_drawing_fail_memory(ts_io_error *error) {
+    snprintf(error->text, sizeof error->text, "plot: out of memory");
+    return false;
+}
+
+void cli_drawing_place(const cli_drawing *d, const cli_box *b) {
     fprintf(d->script,
             "set lmargin at screen %.5f\nset rmargin at screen %.5f\nset tmargin at screen %.5f\n"
             "set bmargin at screen %.5f\n",
-            x / d->width, (x + width) / d->width, 1 - y / d->height, 1 - (y + height) / d->height);
+            b->x / d->width, (b->x + b->width) / d->width, 1 - b->y / d->height, 1 - (b->y + b->height) / d->height);
 }
 
 void cli_drawing_next(const cli_drawing *d) {
@@ -93,25 +103,33 @@ void cli_drawing_text(const cli_drawing *d, double x, double y, cli_align align,
             1 - y / d->height, names[align], size);
 }
 
+void cli_drawing_line(const cli_drawing *d, double x, double y, int size, const char *format, ...) {
+    char text[1024];
+    va_list values;
+    va_start(values, format);
+    vsnprintf(text, sizeof text, format, values);
+    va_end(values);
+    cli_drawing_text(d, x, y, CLI_LEFT, size, d->width - x, text);
+}
+
 double cli_drawing_y_room(const cli_axis *axis) {
     return 8 + CLI_PLAIN + 6 + cli_axis_width(axis) * CLI_SMALL * DIGIT / 100.0 + 12;
 }
 
-void cli_drawing_x_axis(const cli_drawing *d, const cli_axis *axis, const char *name, double x, double y, double width,
-                        double height) {
+void cli_drawing_plot(const cli_drawing *d, const cli_box *b, const cli_axis *x, const char *x_name, const cli_axis *y,
+                      const char *y_name, double room) {
     char label[1024];
-    cli_axis_write(axis, "x", d->script);
+    cli_drawing_place(d, b);
+    cli_axis_write(x, "x", d->script);
     fputs("set xtics offset 0,lift\n", d->script);
-    cli_axis_label(axis, name, cli_drawing_letters(width, CLI_PLAIN), label, sizeof label);
-    cli_drawing_text(d, x + width / 2, y + height + CLI_X_ROOM - 11, CLI_CENTER, CLI_PLAIN, d->width, label);
-}
-
-void cli_drawing_y_axis(const cli_drawing *d, const cli_axis *axis, const char *name, double x, double y, double height,
-                        double room) {
-    char label[1024];
-    cli_axis_write(axis, "y", d->script);
-    cli_axis_label(axis, name, cli_drawing_letters(height + 2 * BESIDE, CLI_PLAIN), label, sizeof label);
-    cli_drawing_text(d, x - room + 8 + CLI_PLAIN / 2.0, y + height / 2, CLI_UPWARD, CLI_PLAIN, d->height, label);
+    cli_axis_label(x, x_name, cli_drawing_letters(b->width, CLI_PLAIN), label, sizeof label);
+    cli_drawing_text(d, b->x + b->width / 2, b->y + b->height + CLI_X_ROOM - 11, CLI_CENTER, CLI_PLAIN, d->width,
+                     label);
+    if (y == NULL) return;
+    cli_axis_write(y, "y", d->script);
+    cli_axis_label(y, y_name, cli_drawing_letters(b->height + 2 * BESIDE, CLI_PLAIN), label, sizeof label);
+    cli_drawing_text(d, b->x - room + 8 + CLI_PLAIN / 2.0, b->y + b->height / 2, CLI_UPWARD, CLI_PLAIN, d->height,
+                     label);
 }
 
 /* Blue, white, red by C. Brewer; viridis by S. van der Walt and N. Smith, which is even to the eye, in grey too. */

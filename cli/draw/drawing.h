@@ -7,6 +7,7 @@
 #include <stdbool.h>
 #include <stdio.h>
 
+#include "../../autograd/status.h"
 #include "../../io/io_error.h"
 #include "axis.h"
 
@@ -31,17 +32,21 @@ typedef struct cli_drawing {
     int width, height;
 } cli_drawing;
 
-/* Is it a name that ends in .svg, .png or .pdf? */
-bool cli_drawing_path_ok(const char *path);
+/* Of --option: does the name end in .svg, .png or .pdf, and is gnuplot there? CLI_GO_ON, or an exit code. */
+int cli_drawing_check(const char *option, const char *path);
 
 bool cli_drawing_begin(cli_drawing *d, const char *path, int width, int height, ts_io_error *error);
 /* Draws it. The same bytes for the same picture (.pdf: but for its date). */
 bool cli_drawing_end(cli_drawing *d, ts_io_error *error);
-/* Gives it up. */
+/* Gives it up, or ends it, out of memory; false. */
 void cli_drawing_abandon(cli_drawing *d);
+bool cli_drawing_fail_memory(ts_io_error *error);
 
 /* The next plot goes there. */
-void cli_drawing_place(const cli_drawing *d, double x, double y, double width, double height);
+typedef struct cli_box {
+    double x, y, width, height;
+} cli_box;
+void cli_drawing_place(const cli_drawing *d, const cli_box *box);
 
 /* Texts, keys and arrows belong to the next plot; this ends it. */
 void cli_drawing_next(const cli_drawing *d);
@@ -55,12 +60,13 @@ typedef enum cli_align { CLI_LEFT, CLI_CENTER, CLI_RIGHT, CLI_UPWARD } cli_align
 void cli_drawing_text(const cli_drawing *d, double x, double y, cli_align align, int size, double width,
                       const char *text);
 
-/* Tics, range and name of an axis of the plot at (x, y), width, height; the name stands under the tics, or at the left
- * of the `room` left of the plot. */
-void cli_drawing_x_axis(const cli_drawing *d, const cli_axis *axis, const char *name, double x, double y, double width,
-                        double height);
-void cli_drawing_y_axis(const cli_drawing *d, const cli_axis *axis, const char *name, double x, double y, double height,
-                        double room);
+/* The same as wide as the page has room right of x. */
+void cli_drawing_line(const cli_drawing *d, double x, double y, int size, const char *format, ...) TS_PRINTF(5, 6);
+
+/* The next plot goes there, with the tics, ranges and names of its axes: the name of x stands under the tics, that of y
+ * at the left of the `room` left of the plot. y NULL: the plot has its own. */
+void cli_drawing_plot(const cli_drawing *d, const cli_box *box, const cli_axis *x, const char *x_name,
+                      const cli_axis *y, const char *y_name, double room);
 /* What they need: left of the plot, and below. */
 double cli_drawing_y_room(const cli_axis *axis);
 enum { CLI_X_ROOM = 42 };

@@ -22,12 +22,12 @@ static layout layout_of(int panels) {
 }
 
 /* What a panel shows: the quartiles, of a model only as far as it does not diverge. */
-static cli_axis axis_of(const cli_eval_job *job, const cli_eval_row *row, int tics) {
-    const double ceiling = row->curve[CLI_EVAL_MODEL_Q75][0] + 0.5;
+static cli_axis axis_of(const cli_eval_picture *p, const cli_eval_panel *panel, int tics) {
+    const double ceiling = panel->curve[CLI_EVAL_MODEL_Q75][0] + 0.5;
     double low = INFINITY, high = -INFINITY;
     for (int c = 0; c < CLI_EVAL_CURVES; c++)
-        for (int64_t s = 0; s <= job->options->steps; s++) {
-            const double value = row->curve[c][s];
+        for (int64_t s = 0; s <= p->steps; s++) {
+            const double value = panel->curve[c][s];
             if (!isfinite(value)) continue;
             low = fmin(low, value);
             high = fmax(high, isfinite(ceiling) ? fmin(value, ceiling) : value);
@@ -37,11 +37,11 @@ static cli_axis axis_of(const cli_eval_job *job, const cli_eval_row *row, int ti
 }
 
 /* The block $NAMEi: step, mean, quartiles; without the steps at which the mean is not finite. */
-static void write_block(FILE *script, const cli_eval_job *job, int i, const char *name, const double *const curve[3],
+static void write_block(FILE *script, int64_t steps, int i, const char *name, const double *const curve[3],
                         const cli_axis *axis) {
     const double span = axis->high - axis->low;
     fprintf(script, "$%s%d << EOD\n", name, i);
-    for (int64_t s = 0; s <= job->options->steps; s++) {
+    for (int64_t s = 0; s <= steps; s++) {
         if (!isfinite(curve[0][s])) continue;
         fprintf(script, "%lld", (long long)s);
         for (int c = 0; c < 3; c++)
@@ -64,56 +64,50 @@ static void write_curves(FILE *script, int i, int64_t steps) {
             i, i, i, style, i, style);
 }
 
-static void write_panel(const cli_drawing *d, const layout *l, const cli_eval_job *job, int i) {
-    const cli_eval_row *row = &job->rows[i];
-    double *const *curve = row->curve;
+static void write_panel(const cli_drawing *d, const layout *l, const cli_eval_picture *p, int i) {
+    const cli_eval_panel *panel = &p->panel[i];
+    double *const *curve = panel->curve;
     const double *const lloyd[3] = {curve[CLI_EVAL_LLOYD], curve[CLI_EVAL_LLOYD_Q25], curve[CLI_EVAL_LLOYD_Q75]};
     const double *const model[3] = {curve[CLI_EVAL_MODEL], curve[CLI_EVAL_MODEL_Q25], curve[CLI_EVAL_MODEL_Q75]};
-    const int64_t steps = job->options->steps;
-    const double x = l->left + (i % l->columns) * (l->panel_width + GAP + l->inner);
-    const double y = TOP + (i / l->columns) * (TITLE + l->panel_height + CLI_X_ROOM) + TITLE;
-    const bool low = i + l->columns >= job->n_rows; /* nothing below it */
-    const cli_axis time = cli_axis_of(0, steps > 0 ? (double)steps : 1, steps > 0 && steps < 5 ? (int)steps : 5);
-    const cli_axis axis = axis_of(job, row, l->lines > 1 ? 4 : 5);
-    char title[128];
-    write_block(d->script, job, i, "lloyd", lloyd, &axis);
-    write_block(d->script, job, i, "model", model, &axis);
-    snprintf(title, sizeof title, "n = %lld, %s, %s", (long long)row->task.n, ts_family_name(row->task.family),
-             ts_start_names[row->start]);
-    cli_drawing_place(d, x, y, l->panel_width, l->panel_height);
-    cli_drawing_text(d, x, y - 12, CLI_LEFT, CLI_PLAIN, l->panel_width + l->inner, title);
-    if (cli_eval_diverges(model[0][0], model[0][steps]))
-        cli_drawing_text(d, x + l->panel_width - 4, y + 10, CLI_RIGHT, CLI_SMALL, l->panel_width, "the model diverges");
-    cli_drawing_x_axis(d, &time, low ? "steps" : "", x, y, l->panel_width, l->panel_height);
-    cli_drawing_y_axis(d, &axis, i % l->columns == 0 ? "log objective" : "", x, y, l->panel_height, l->left);
-    write_curves(d->script, i, steps);
+    const cli_box box = {.x = l->left + (i % l->columns) * (l->panel_width + GAP + l->inner),
+                         .y = TOP + (i / l->columns) * (TITLE + l->panel_height + CLI_X_ROOM) + TITLE,
+                         .width = l->panel_width,
+                         .height = l->panel_height};
+    const bool low = i + l->columns >= p->panels; /* nothing below it */
+    const cli_axis time =
+        cli_axis_of(0, p->steps > 0 ? (double)p->steps : 1, p->steps > 0 && p->steps < 5 ? (int)p->steps : 5);
+    const cli_axis axis = axis_of(p, panel, l->lines > 1 ? 4 : 5);
+    write_block(d->script, p->steps, i, "lloyd", lloyd, &axis);
+    write_block(d->script, p->steps, i, "model", model, &axis);
+    cli_drawing_text(d, box.x, box.y - 12, CLI_LEFT, CLI_PLAIN, box.width + l->inner, panel->title);
+    if (panel->diverges)
+        cli_drawing_text(d, box.x + box.width - 4, box.y + 10, CLI_RIGHT, CLI_SMALL, box.width, "the model diverges");
+    cli_drawing_plot(d, &box, &time, low ? "steps" : "", &axis, i % l->columns == 0 ? "log objective" : "", l->left);
+    write_curves(d->script, i, p->steps);
     cli_drawing_next(d);
 }
 
 /* All panels are equally wide. */
-static void plan(const cli_eval_job *job, layout *l) {
-    for (int i = 0; i < job->n_rows; i++) {
-        const cli_axis axis = axis_of(job, &job->rows[i], l->lines > 1 ? 4 : 5);
+static void plan(const cli_eval_picture *p, layout *l) {
+    for (int i = 0; i < p->panels; i++) {
+        const cli_axis axis = axis_of(p, &p->panel[i], l->lines > 1 ? 4 : 5);
         l->left = fmax(l->left, cli_drawing_y_room(&axis));
     }
     l->inner = l->left - CLI_PLAIN - 8;
     l->panel_width = (l->width - l->left - (l->columns - 1) * l->inner) / l->columns - GAP;
 }
 
-bool cli_eval_plot(const cli_eval_job *job, ts_io_error *error) {
-    layout l = layout_of(job->n_rows);
-    const char *tasks = job->options->tasks == 1 ? "" : "s";
-    char text[128];
+bool cli_eval_plot(const cli_eval_picture *p, const char *path, ts_io_error *error) {
+    layout l = layout_of(p->panels);
     cli_drawing d;
-    plan(job, &l);
+    plan(p, &l);
     const int height = TOP + l.lines * (TITLE + (int)l.panel_height + CLI_X_ROOM) + 4;
-    if (!cli_drawing_begin(&d, job->options->plot, l.width, height, error)) return false;
-    snprintf(text, sizeof text, "Log objective after each step, %lld task%s", (long long)job->options->tasks, tasks);
-    cli_drawing_text(&d, l.left, 16, CLI_LEFT, CLI_LARGE, l.width - l.left, text);
+    if (!cli_drawing_begin(&d, path, l.width, height, error)) return false;
+    cli_drawing_line(&d, l.left, 16, CLI_LARGE, "Log objective after each step, %lld task%s", (long long)p->tasks,
+                     p->tasks == 1 ? "" : "s");
     cli_drawing_key(&d, l.left, 40, 0, CLI_LLOYD_COLOR, "Lloyd");
     cli_drawing_key(&d, l.left + 70, 40, 0, CLI_MODEL_COLOR, "model");
-    cli_drawing_text(&d, l.left + 150, 40, CLI_LEFT, CLI_SMALL, l.width - l.left - 150,
-                     "lines: means; bands: the middle half");
-    for (int i = 0; i < job->n_rows; i++) write_panel(&d, &l, job, i);
+    cli_drawing_line(&d, l.left + 150, 40, CLI_SMALL, "lines: means; bands: the middle half");
+    for (int i = 0; i < p->panels; i++) write_panel(&d, &l, p, i);
     return cli_drawing_end(&d, error);
 }

@@ -128,13 +128,7 @@ void cli_axes_free(cli_axes *axes) {
     *axes = (cli_axes){0};
 }
 
-double cli_axes_project(const cli_axes *axes, int which, const double *x) {
-    double sum = 0;
-    for (int64_t j = 0; j < axes->d; j++) sum += (x[j] - axes->mean[j]) * axes->axis[which][j];
-    return sum;
-}
-
-double cli_axes_project_point(const cli_axes *axes, int which, const ts_points *points, int64_t i) {
+double cli_axes_project(const cli_axes *axes, int which, const ts_points *points, int64_t i) {
     double sum = 0;
     for (int64_t j = 0; j < axes->d; j++) sum += (ts_point_at(points, i, j) - axes->mean[j]) * axes->axis[which][j];
     return sum;

@@ -16,8 +16,7 @@ typedef struct cli_axes {
 bool cli_axes_find(int64_t m, const int64_t *rows, const ts_points *points, cli_axes *axes);
 void cli_axes_free(cli_axes *axes);
 
-/* The coordinate of x, or of point i, along axis 0 or 1. */
-double cli_axes_project(const cli_axes *axes, int which, const double *x);
-double cli_axes_project_point(const cli_axes *axes, int which, const ts_points *points, int64_t i);
+/* The coordinate of point i along axis 0 or 1. */
+double cli_axes_project(const cli_axes *axes, int which, const ts_points *points, int64_t i);
 
 #endif

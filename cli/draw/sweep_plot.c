@@ -90,7 +90,7 @@ static layout layout_of(const cli_sweep_grid *grid) {
 
 /* Values stand side by side whatever their distances; where they have not the room every second, third, ... is named.
  */
-static cli_axis axis_of(const cli_sweep_list *list, double room) {
+static cli_axis axis_of(const cli_number_list *list, double room) {
     cli_axis axis = {.low = -0.5, .high = (double)list->count - 0.5};
     const size_t fit = room < CLI_AXIS_MOST_TICS ? (size_t)room : CLI_AXIS_MOST_TICS;
     const size_t stride = (list->count + fit - 1) / fit;
@@ -108,7 +108,7 @@ static cli_axis axis_of(const cli_sweep_list *list, double room) {
 }
 
 /* How many numbers, of such a list, fit side by side into the width of a map. */
-static double room_for(const cli_sweep_list *list, double width) {
+static double room_for(const cli_number_list *list, double width) {
     const cli_axis one = axis_of(list, CLI_AXIS_MOST_TICS);
     return fmax(1, width / (CLI_SMALL * 0.64 * (cli_axis_width(&one) + 0.6)));
 }
@@ -141,19 +141,18 @@ static void write_colors(const cli_drawing *d, const layout *l) {
 }
 
 static void write_panel(const cli_drawing *d, const layout *l, const cli_sweep_grid *grid, int row, int column) {
-    const double x = LEFT + column * (l->map_width + GAP), y = TOP + TITLE + row * (HEIGHT + CLI_X_ROOM + 4);
-    const cli_sweep_list *wide = &grid->axis[across[row]], *high = &grid->axis[up[row]];
+    const cli_box box = {LEFT + column * (l->map_width + GAP), TOP + TITLE + row * (HEIGHT + CLI_X_ROOM + 4),
+                         l->map_width, HEIGHT};
+    const cli_number_list *wide = &grid->axis[across[row]], *high = &grid->axis[up[row]];
     const cli_axis x_axis = axis_of(wide, room_for(wide, l->map_width));
     cli_axis y_axis = axis_of(high, HEIGHT / (CLI_SMALL * 1.1));
     char text[CLI_NUMBER_TEXT + 16], number[CLI_NUMBER_TEXT];
     snprintf(text, sizeof text, "gamma = %s", cli_number_text(grid->axis[CLI_SWEEP_GAMMA].value[column], number));
     if (row == 0)
-        cli_drawing_text(d, x + l->map_width / 2, y - 12, CLI_CENTER, CLI_PLAIN, l->map_width + GAP,
+        cli_drawing_text(d, box.x + box.width / 2, box.y - 12, CLI_CENTER, CLI_PLAIN, box.width + GAP,
                          l->all ? "mean over gamma" : text);
     for (int i = 0; column > 0 && i < y_axis.tics; i++) y_axis.text[i][0] = '\0'; /* those of the first serve all */
-    cli_drawing_place(d, x, y, l->map_width, HEIGHT);
-    cli_drawing_x_axis(d, &x_axis, axis_name[across[row]], x, y, l->map_width, HEIGHT);
-    cli_drawing_y_axis(d, &y_axis, column > 0 ? "" : axis_name[up[row]], x, y, HEIGHT, LEFT);
+    cli_drawing_plot(d, &box, &x_axis, axis_name[across[row]], &y_axis, column > 0 ? "" : axis_name[up[row]], LEFT);
     fprintf(d->script,
             "plot $map%d%d using 1:2:($1-0.5):($1+0.5):($2-0.5):($2+0.5):($3 > least ? $3 : least) "
             "with boxxyerror fs solid noborder lc palette\nunset colorbox\n",
@@ -169,23 +168,19 @@ static bool write_maps(const cli_drawing *d, layout *l, const cli_sweep_grid *gr
     return true;
 }
 
-bool cli_sweep_plot(const cli_sweep_options *options, const cli_sweep_grid *grid, ts_io_error *error) {
+bool cli_sweep_plot(const cli_sweep_options *options, const cli_sweep_grid *grid, const char *path,
+                    ts_io_error *error) {
     layout l = layout_of(grid);
     cli_drawing d;
-    char text[160];
-    if (!cli_drawing_begin(&d, options->plot, l.width, TOP + TITLE + PANELS * (HEIGHT + CLI_X_ROOM + 4), error))
-        return false;
+    if (!cli_drawing_begin(&d, path, l.width, TOP + TITLE + PANELS * (HEIGHT + CLI_X_ROOM + 4), error)) return false;
     if (!write_maps(&d, &l, grid)) {
         cli_drawing_abandon(&d);
-        snprintf(error->text, sizeof error->text, "plot: out of memory");
-        return false;
+        return cli_drawing_fail_memory(error);
     }
-    snprintf(text, sizeof text, "Softmax transformer and Lloyd, %lld step%s", (long long)options->steps,
-             options->steps == 1 ? "" : "s");
-    cli_drawing_text(&d, LEFT, 16, CLI_LEFT, CLI_LARGE, l.width - LEFT, text);
-    snprintf(text, sizeof text, "means over %s not shown%s", l.all ? "gamma and the axes" : "the axes",
-             options->tasks > 1 ? " and over tasks" : "");
-    cli_drawing_text(&d, LEFT, 36, CLI_LEFT, CLI_SMALL, l.width - LEFT, text);
+    cli_drawing_line(&d, LEFT, 16, CLI_LARGE, "Softmax transformer and Lloyd, %lld step%s", (long long)options->steps,
+                     options->steps == 1 ? "" : "s");
+    cli_drawing_line(&d, LEFT, 36, CLI_SMALL, "means over %s not shown%s", l.all ? "gamma and the axes" : "the axes",
+                     options->tasks > 1 ? " and over tasks" : "");
     fputs("set border 15\nunset grid\n", d.script);
     write_colors(&d, &l);
     for (int i = 0; i < l.columns * PANELS; i++) write_panel(&d, &l, grid, i / l.columns, i % l.columns);

@@ -2,9 +2,19 @@
 #ifndef CLI_TRAIN_PLOT_H
 #define CLI_TRAIN_PLOT_H
 
-#include "../train/train_run.h"
+#include "../../io/io_error.h"
+#include "../../train/trainer.h"
 
-/* Of a run that has rows. The same bytes for the same run. */
-bool cli_train_plot(const cli_training *run, const ts_trainer *trainer, const char *path, ts_io_error *error);
+/* One row of metrics.csv, after an evaluation. A value of a run that diverges may be inf or nan, and stands there so.
+ */
+typedef struct cli_metrics {
+    int64_t step;
+    double train_loss; /* mean over the steps since the row before */
+    double val_objective, val_relative, rate, seconds;
+} cli_metrics;
+
+/* Of one row or more. The same bytes for the same rows. */
+bool cli_train_plot(const cli_metrics *rows, int64_t count, const ts_trainer *trainer, const char *path,
+                    ts_io_error *error);
 
 #endif

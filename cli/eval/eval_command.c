@@ -1,26 +1,45 @@
 /* eval_command.c: `tessera eval`: learned steps against Lloyd's, on fresh tasks. */
+#include <stdio.h>
+
 #include "../common/commands.h"
 #include "../common/message.h"
 #include "../common/options.h"
+#include "../common/outputs.h"
 #include "../common/progress.h"
 #include "../common/threads.h"
-#include "../draw/eval_plot.h"
+#include "../draw/drawing.h"
 #include "eval_options.h"
 #include "eval_report.h"
 #include "eval_run.h"
 
-static int write_outputs(const cli_eval_job *job) {
-    ts_io_error error;
-    if (job->options->csv != NULL && !cli_eval_write_csv(job, &error)) return cli_fail(CLI_FAILED, "%s", error.text);
-    if (job->options->plot != NULL && !cli_eval_plot(job, &error)) return cli_fail(CLI_FAILED, "%s", error.text);
-    return CLI_DONE;
+static bool draw(const void *result, const char *path, ts_io_error *error) {
+    static cli_eval_picture picture;
+    const cli_eval_job *job = result;
+    const int64_t steps = job->options->steps;
+    picture = (cli_eval_picture){.tasks = job->options->tasks, .steps = steps, .panels = job->n_rows};
+    for (int i = 0; i < job->n_rows; i++) {
+        const cli_eval_row *row = &job->rows[i];
+        const double *model = row->curve[CLI_EVAL_MODEL];
+        cli_eval_panel *panel = &picture.panel[i];
+        *panel = (cli_eval_panel){.diverges = cli_eval_diverges(model[0], model[steps]), .curve = row->curve};
+        snprintf(panel->title, sizeof panel->title, "n = %lld, %s, %s", (long long)row->task.n,
+                 ts_family_name(row->task.family), ts_start_names[row->start]);
+    }
+    return cli_eval_plot(&picture, path, error);
 }
 
-static int report(const cli_eval_job *job) {
-    if (!job->options->json)
+static cli_outputs outputs_of(const cli_eval_options *o) {
+    return (cli_outputs){.list = {{"csv", "csv", o->csv, .put = cli_eval_write_csv},
+                                  {"plot", "plot", o->plot, .check = cli_drawing_check, .write = draw}},
+                         .inputs = {o->checkpoint}};
+}
+
+static int report(const cli_eval_job *job, const cli_outputs *outputs) {
+    if (job->options->shared.json && !cli_eval_print_json(job)) return cli_fail_memory(job->options->checkpoint);
+    if (!job->options->shared.json) {
         cli_eval_print_report(job);
-    else if (!cli_eval_print_json(job))
-        return cli_fail(CLI_FAILED, "%s: out of memory", job->options->checkpoint);
+        cli_outputs_print(outputs, 12);
+    }
     return cli_flush_stdout();
 }
 
@@ -28,13 +47,15 @@ int cli_eval(int n_words, char *const *words) {
     static cli_eval_options options; /* its lists are large for a stack */
     const double began = cli_seconds();
     int status = cli_eval_read_options(n_words, words, &options);
+    const cli_outputs outputs = outputs_of(&options);
+    if (status == CLI_GO_ON) status = cli_outputs_check(&outputs);
     if (status != CLI_GO_ON) return status;
     cli_eval_job job;
-    cli_set_threads(options.threads);
+    cli_set_threads(options.shared.threads);
     status = cli_eval_run(&options, &job);
-    if (status == CLI_DONE) status = write_outputs(&job);
-    if (status == CLI_DONE) status = report(&job);
-    if (status == CLI_DONE && !options.quiet) cli_progress_tell_time(cli_seconds() - began);
+    if (status == CLI_DONE) status = cli_outputs_write(&outputs, &job);
+    if (status == CLI_DONE) status = report(&job, &outputs);
+    if (status == CLI_DONE && !options.shared.quiet) cli_progress_tell_time(cli_seconds() - began);
     cli_eval_free(&job);
     return status;
 }

@@ -3,37 +3,29 @@
 #define CLI_EVAL_OPTIONS_H
 
 #include "../../train/evaluation.h"
-#include "../sweep/sweep_list.h"
+#include "../common/number_list.h"
+#include "../common/options.h"
 
 enum { CLI_EVAL_STARTS = 3 };
 
 typedef struct cli_eval_options {
     const char *checkpoint;
-    int64_t tasks, steps, threads; /* threads 0: as OpenMP chooses */
-    int mode;                      /* ts_learner_mode */
+    cli_shared shared; /* its seed if seed_text is not NULL */
+    int64_t tasks, steps;
+    int mode; /* ts_learner_mode */
     const char *n, *family, *init, *seed_text;
     double component_scale; /* 0: as trained */
     bool unequal, equal, anisotropic, isotropic;
     const char *csv, *plot; /* NULL: not asked for */
-    bool json, quiet;
     /* what the words above say */
-    cli_sweep_list points; /* count 0: as trained */
-    int families;          /* 0: as trained */
+    cli_number_list points; /* count 0: as trained */
+    int families;           /* 0: as trained */
     ts_family family_of[TS_FAMILIES];
     int starts;
     ts_start start[CLI_EVAL_STARTS];
-    uint64_t seed; /* if seed_text is not NULL */
 } cli_eval_options;
 
-/* Reads and checks the words after "eval", and that the outputs can be written as far as that can be told before.
- * Returns CLI_GO_ON or an exit code (options.h). */
+/* Reads and checks the words after "eval", but for the outputs. Returns CLI_GO_ON or an exit code (options.h). */
 int cli_eval_read_options(int n_words, char *const *words, cli_eval_options *options);
-
-/* Tries a file as its writer will, and takes it back; pipes and devices are left alone. Refuses to write over `input`.
- * NULL is fine, for both. CLI_GO_ON, or an exit code after saying why. */
-int cli_eval_try_output(const char *option, const char *path, const char *input);
-
-/* The same for a picture, which needs gnuplot and a name that says its format. */
-int cli_eval_try_picture(const char *option, const char *path, const char *input);
 
 #endif

@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../../io/output_file.h"
 #include "../../io/utf8.h"
 #include "../common/number_text.h"
 
@@ -90,9 +89,6 @@ void cli_eval_print_report(const cli_eval_job *job) {
     for (int i = 1; i < count; i++) print_step("model", i == 1, shown[i]);
     puts("  lower at the end");
     for (int i = 0; i < job->n_rows; i++) print_row(job, &job->rows[i]);
-    if (o->csv != NULL || o->plot != NULL) putchar('\n');
-    if (o->csv != NULL) printf("  %-12s%s\n", "csv", o->csv);
-    if (o->plot != NULL) printf("  %-12s%s\n", "plot", o->plot);
 }
 
 /* ---- JSON -------------------------------------------------------------------------------------------------------- */
@@ -139,24 +135,16 @@ bool cli_eval_print_json(const cli_eval_job *job) {
 
 /* ---- CSV --------------------------------------------------------------------------------------------------------- */
 
-static const char *any_number(double value, char text[CLI_NUMBER_TEXT]) {
-    if (isnan(value)) return "nan";
-    if (isinf(value)) return value > 0 ? "inf" : "-inf";
-    return cli_number_text(value, text);
-}
-
-bool cli_eval_write_csv(const cli_eval_job *job, ts_io_error *error) {
+void cli_eval_write_csv(const void *result, FILE *stream) {
+    const cli_eval_job *job = result;
     char text[CLI_NUMBER_TEXT];
-    ts_output_file file;
-    if (!ts_output_open(job->options->csv, &file, error)) return false;
-    fputs("n,family,init,step,lloyd,model,lloyd_q25,lloyd_q75,model_q25,model_q75\n", file.stream);
+    fputs("n,family,init,step,lloyd,model,lloyd_q25,lloyd_q75,model_q25,model_q75\n", stream);
     for (int i = 0; i < job->n_rows; i++)
         for (int64_t s = 0; s <= job->options->steps; s++) {
             const cli_eval_row *row = &job->rows[i];
-            fprintf(file.stream, "%lld,%s,%s,%lld", (long long)row->task.n, ts_family_name(row->task.family),
+            fprintf(stream, "%lld,%s,%s,%lld", (long long)row->task.n, ts_family_name(row->task.family),
                     ts_start_names[row->start], (long long)s);
-            for (int c = 0; c < CLI_EVAL_CURVES; c++) fprintf(file.stream, ",%s", any_number(row->curve[c][s], text));
-            fputc('\n', file.stream);
+            for (int c = 0; c < CLI_EVAL_CURVES; c++) fprintf(stream, ",%s", cli_any_number(row->curve[c][s], text));
+            fputc('\n', stream);
         }
-    return ts_output_commit(&file, error);
 }

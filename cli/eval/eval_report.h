@@ -3,8 +3,8 @@
 #define CLI_EVAL_REPORT_H
 
 #include <jansson.h>
+#include <stdio.h>
 
-#include "../../io/io_error.h"
 #include "eval_run.h"
 
 void cli_eval_print_report(const cli_eval_job *job);
@@ -12,7 +12,8 @@ void cli_eval_print_report(const cli_eval_job *job);
 /* false when out of memory. */
 bool cli_eval_print_json(const cli_eval_job *job);
 
-bool cli_eval_write_csv(const cli_eval_job *job, ts_io_error *error);
+/* Of a job: a row a step, with quartiles. */
+void cli_eval_write_csv(const void *job, FILE *stream);
 
 /* A JSON string of any bytes: those that are no UTF-8 become question marks. NULL when out of memory. */
 json_t *cli_eval_string(const char *text);

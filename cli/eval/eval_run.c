@@ -8,17 +8,12 @@
 #include "../common/message.h"
 #include "../common/options.h"
 #include "../common/progress.h"
-#include "../draw/eval_plot.h"
 
 /* The curves of the tasks of one row. */
 typedef struct curves {
     double *lloyd, *model; /* [tasks, steps + 1] */
     double *column;        /* [tasks] */
 } curves;
-
-static int fail_memory(const cli_eval_job *job) {
-    return cli_fail(CLI_FAILED, "%s: out of memory", job->options->checkpoint);
-}
 
 bool cli_eval_diverges(double start, double end) {
     const double most_rise = 1;
@@ -63,7 +58,7 @@ static int make_rows(cli_eval_job *job) {
     const ts_family *family = o->families > 0 ? o->family_of : t->family;
     const int total = points * families * o->starts;
     job->rows = calloc((size_t)total, sizeof *job->rows);
-    if (job->rows == NULL) return fail_memory(job);
+    if (job->rows == NULL) return cli_fail_memory(job->options->checkpoint);
     for (; job->n_rows < total; job->n_rows++) {
         cli_eval_row *row = &job->rows[job->n_rows];
         const int of_n = job->n_rows / o->starts / families, of_family = job->n_rows / o->starts % families;
@@ -71,7 +66,7 @@ static int make_rows(cli_eval_job *job) {
         row->start = o->start[job->n_rows % o->starts];
         const int status = check_task(&row->task);
         if (status != CLI_DONE) return status;
-        if (!make_curves(job, row)) return fail_memory(job);
+        if (!make_curves(job, row)) return cli_fail_memory(job->options->checkpoint);
     }
     if (o->plot != NULL && total > CLI_EVAL_MOST_PANELS)
         return cli_fail(CLI_WRONG_USE, "--plot: %d panels are more than %d; narrow --n, --family or --init", total,
@@ -139,7 +134,7 @@ static int run_rows(cli_eval_job *job, const curves *c) {
     double total = 0, behind = 0;
     int status = CLI_DONE;
     for (int i = 0; i < job->n_rows; i++) total += cost_of(&job->rows[i]);
-    cli_progress progress = cli_progress_begin(job->options->quiet);
+    cli_progress progress = cli_progress_begin(job->options->shared.quiet);
     for (int i = 0; i < job->n_rows && status == CLI_DONE; i++) {
         status = run_row(job, &job->rows[i], c);
         behind += cost_of(&job->rows[i]);
@@ -155,13 +150,13 @@ int cli_eval_run(const cli_eval_options *options, cli_eval_job *job) {
     *job = (cli_eval_job){.options = options};
     job->trainer = ts_checkpoint_resume(options->checkpoint, &error);
     if (job->trainer == NULL) return cli_fail(CLI_FAILED, "%s", error.text);
-    job->seed = options->seed_text != NULL ? options->seed : ts_evaluation_seed(job->trainer->options.seed);
+    job->seed = options->seed_text != NULL ? options->shared.seed : ts_evaluation_seed(job->trainer->options.seed);
     int status = make_rows(job);
     if (status != CLI_DONE) return status;
     const curves c = {malloc(cells * sizeof *c.lloyd), malloc(cells * sizeof *c.model),
                       malloc((size_t)options->tasks * sizeof *c.column)};
     const bool room = c.lloyd != NULL && c.model != NULL && c.column != NULL;
-    status = room ? run_rows(job, &c) : fail_memory(job);
+    status = room ? run_rows(job, &c) : cli_fail_memory(job->options->checkpoint);
     free(c.lloyd);
     free(c.model);
     free(c.column);

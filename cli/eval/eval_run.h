@@ -3,18 +3,8 @@
 #define CLI_EVAL_RUN_H
 
 #include "../../train/trainer.h"
+#include "../draw/eval_plot.h"
 #include "eval_options.h"
-
-/* The log objective of each step: its mean over tasks, and quartiles. */
-typedef enum cli_eval_curve {
-    CLI_EVAL_LLOYD,
-    CLI_EVAL_MODEL,
-    CLI_EVAL_LLOYD_Q25,
-    CLI_EVAL_LLOYD_Q75,
-    CLI_EVAL_MODEL_Q25,
-    CLI_EVAL_MODEL_Q75,
-    CLI_EVAL_CURVES
-} cli_eval_curve;
 
 /* Tasks of one kind. */
 typedef struct cli_eval_row {

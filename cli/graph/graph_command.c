@@ -27,26 +27,27 @@ typedef struct graph_options {
 enum { MOST_POINTS = 1000, MOST_COORDINATES = 100 };
 
 static const cli_option options_table[] = {
-    {CLI_HEADING, 0, NULL, NULL, "Which model", 0, 0, 0},
-    {CLI_TEXT, 0, "algorithm", "NAME", "one of those that tessera cluster --help tells (default lloyd)",
-     FIELD(algorithm), 0, 0},
-    {CLI_TEXT, 0, "arch", "FILE.json", "a transformer of one's own, instead", FIELD(arch), 0, 0},
-    {CLI_TEXT, 0, "construction", "onehot|binary|dot", "how assignments are written into tokens (default onehot)",
-     FIELD(construction), 0, 0},
-    {CLI_POSITIVE, 0, "gamma", "G",
-     "the factor of squared distances in softmax attention (default:\nas the algorithm "
-     "and the example points have it)",
-     FIELD(gamma), 0, 0},
-    {CLI_SHARE, 0, "trim", "F", "of trimmed: the share of each cluster that is trimmed", FIELD(trim), 0, 0},
-    {CLI_FLAG, 0, "learned", NULL, "instead, a layer whose twelve projections are trained", FIELD(learned), 0, 0},
-    {CLI_FLAG, 0, "loss", NULL, "with the mean squared distance of points to their nearest new\ncentre", FIELD(loss), 0,
-     0},
-    {CLI_HEADING, 0, NULL, NULL, "On what", 0, 0, 0},
-    {CLI_WHOLE, 'n', "n", "N", "number of example points (default 6)", FIELD(n), 1, MOST_POINTS},
-    {CLI_WHOLE, 'd', "d", "D", "their coordinates (default 2)", FIELD(d), 1, MOST_COORDINATES},
-    {CLI_WHOLE, 'k', "k", "K", "number of clusters (default 2)", FIELD(k), 1, MOST_COORDINATES},
-    {CLI_HEADING, 0, NULL, NULL, "What to write", 0, 0, 0},
-    {CLI_TEXT, 0, "out", "FILE.dot", "a file instead of standard output", FIELD(out), 0, 0},
+    CLI_GROUP("Which model"),
+    CLI_OPTION(CLI_TEXT, "algorithm", "NAME", algorithm,
+               "one of those that tessera cluster --help tells (default lloyd)"),
+    CLI_OPTION(CLI_TEXT, "arch", "FILE.json", arch, "a transformer of one's own, instead"),
+    CLI_OPTION(CLI_TEXT, "construction", "onehot|binary|dot", construction,
+               "how assignments are written into tokens (default onehot)"),
+    CLI_OPTION(CLI_POSITIVE, "gamma", "G", gamma,
+               "the factor of squared distances in softmax attention (default:\nas the algorithm and the example "
+               "points have it)"),
+    CLI_OPTION(CLI_SHARE, "trim", "F", trim, "of trimmed: the share of each cluster that is trimmed"),
+    CLI_OPTION(CLI_FLAG, "learned", NULL, learned, "instead, a layer whose twelve projections are trained"),
+    CLI_OPTION(CLI_FLAG, "loss", NULL, loss, "with the mean squared distance of points to their nearest new\ncentre"),
+    CLI_GROUP("On what"),
+    CLI_OPTION(CLI_WHOLE, "n", "N", n, "number of example points (default 6)", .letter = 'n', .least = 1,
+               .most = MOST_POINTS),
+    CLI_OPTION(CLI_WHOLE, "d", "D", d, "their coordinates (default 2)", .letter = 'd', .least = 1,
+               .most = MOST_COORDINATES),
+    CLI_OPTION(CLI_WHOLE, "k", "K", k, "number of clusters (default 2)", .letter = 'k', .least = 1,
+               .most = MOST_COORDINATES),
+    CLI_GROUP("What to write"),
+    CLI_OPTION(CLI_TEXT, "out", "FILE.dot", out, "a file instead of standard output"),
 };
 
 static const cli_command command = {
@@ -178,7 +179,7 @@ static int write_graph(const graph_options *o, const cli_tape_graph *graph) {
     if (!ts_output_open(o->out, &file, &error)) return cli_fail(CLI_FAILED, "%s", error.text);
     if (!cli_graph_write(graph, file.stream)) {
         ts_output_abandon(&file);
-        return cli_fail(CLI_FAILED, "%s: out of memory", o->out);
+        return cli_fail_memory(o->out);
     }
     return ts_output_commit(&file, &error) ? CLI_DONE : cli_fail(CLI_FAILED, "%s", error.text);
 }

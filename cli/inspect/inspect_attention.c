@@ -220,18 +220,15 @@ static bool draw_selves(const scene *s, const cli_drawing *d) {
 }
 
 static bool draw(const scene *s, const char *path, ts_io_error *error) {
-    char text[200];
     cli_drawing d;
     if (!cli_drawing_begin(&d, path, CLI_COLUMN, SQUARES + WIDTH + 10, error)) return false;
-    cli_drawing_text(&d, LEFT, 16, CLI_LEFT, CLI_LARGE, d.width - LEFT, "Attention in one task");
-    snprintf(text, sizeof text, "n = %lld, d = %lld, k = %lld", (long long)s->n, (long long)s->d, (long long)s->k);
-    cli_drawing_text(&d, LEFT, 36, CLI_LEFT, CLI_SMALL, d.width - LEFT, text);
-    snprintf(text, sizeof text, "a row for each centre; grey lines part the true clusters");
-    cli_drawing_text(&d, LEFT, 52, CLI_LEFT, CLI_SMALL, d.width - LEFT, text);
+    cli_drawing_line(&d, LEFT, 16, CLI_LARGE, "Attention in one task");
+    cli_drawing_line(&d, LEFT, 36, CLI_SMALL, "n = %lld, d = %lld, k = %lld", (long long)s->n, (long long)s->d,
+                     (long long)s->k);
+    cli_drawing_line(&d, LEFT, 52, CLI_SMALL, "a row for each centre; grey lines part the true clusters");
     if (draw_steps(s, &d) && draw_selves(s, &d)) return cli_drawing_end(&d, error);
     cli_drawing_abandon(&d);
-    snprintf(error->text, sizeof error->text, "plot: out of memory");
-    return false;
+    return cli_drawing_fail_memory(error);
 }
 
 bool cli_inspect_plot_attention(const ts_trainer *t, const char *path, ts_io_error *error) {

@@ -57,7 +57,7 @@ void cli_picture_add(const cli_drawing *d, const cli_picture_map *map) {
     const int64_t down = fineness(map->rows, map->height), across = fineness(map->columns, map->width);
     write_values(d->script, map, down, across);
     cli_drawing_palette(d, map->is_signed);
-    cli_drawing_place(d, map->x, map->y, map->width, map->height);
+    cli_drawing_place(d, &(cli_box){map->x, map->y, map->width, map->height});
     if (map->name != NULL)
         cli_drawing_text(d, map->x - 11, map->y + map->height / 2, CLI_UPWARD, CLI_SMALL, map->height, map->name);
     write_lines(d->script, map, down, across);

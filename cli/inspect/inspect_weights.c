@@ -115,13 +115,10 @@ static const char *const block_titles[TS_BLOCKS] = {
     "cross_centers: centres look at points", "self_centers: centres look at centres"};
 
 static void write_titles(const cli_drawing *d, const ts_transformer *model) {
-    char text[200];
-    cli_drawing_text(d, LEFT, 16, CLI_LEFT, CLI_LARGE, d->width - LEFT, "Weights of the attentions");
-    cli_drawing_text(d, LEFT, 36, CLI_LEFT, CLI_SMALL, d->width - LEFT,
-                     "row i, column j: what coordinate i becomes in coordinate j");
-    snprintf(text, sizeof text, "the first %lld are data, the other %lld code", (long long)model->d,
-             (long long)model->s);
-    cli_drawing_text(d, LEFT, 52, CLI_LEFT, CLI_SMALL, d->width - LEFT, text);
+    cli_drawing_line(d, LEFT, 16, CLI_LARGE, "Weights of the attentions");
+    cli_drawing_line(d, LEFT, 36, CLI_SMALL, "row i, column j: what coordinate i becomes in coordinate j");
+    cli_drawing_line(d, LEFT, 52, CLI_SMALL, "the first %lld are data, the other %lld code", (long long)model->d,
+                     (long long)model->s);
 }
 
 static void write_keys(const cli_drawing *d, const char *const *names, const cli_picture_scale *scales, int count) {
@@ -140,10 +137,7 @@ static bool draw(const ts_transformer *model, matrices *m, const matrices *other
     const cli_picture_scale scales[] = {scale_columns(m, 0, PARTS - 1), scale_columns(m, PARTS, PARTS), {.end = 1}};
     const int sides = other->value != NULL ? 2 : 1, block = HEADING + sides * LINE + 8;
     cli_drawing d;
-    if (isnan(scales[0].end) || isnan(scales[1].end)) {
-        snprintf(error->text, sizeof error->text, "plot: out of memory");
-        return false;
-    }
+    if (isnan(scales[0].end) || isnan(scales[1].end)) return cli_drawing_fail_memory(error);
     if (!cli_drawing_begin(&d, path, CLI_COLUMN, TOP + TS_BLOCKS * block, error)) return false;
     write_titles(&d, model);
     write_keys(&d, keys, scales, sides + 1);
@@ -151,7 +145,7 @@ static bool draw(const ts_transformer *model, matrices *m, const matrices *other
         cli_drawing_text(&d, LEFT + c * (SIDE + GAP) + SIDE / 2, TOP - 9, CLI_CENTER, CLI_PLAIN, SIDE, titles[c]);
     for (int b = 0; b < TS_BLOCKS; b++) {
         const double y = TOP + b * block + HEADING;
-        cli_drawing_text(&d, LEFT, y - 9, CLI_LEFT, CLI_PLAIN, d.width - LEFT, block_titles[b]);
+        cli_drawing_line(&d, LEFT, y - 9, CLI_PLAIN, "%s", block_titles[b]);
         draw_block(&d, model, m, b, y, "learned");
         if (sides == 2) draw_block(&d, model, other, b, y + LINE, "Lloyd");
     }

@@ -43,7 +43,7 @@ static ts_status draw(const work *w, int64_t task, ts_error *error) {
     char name[96];
     snprintf(name, sizeof name, "sweep %lld %lld %lld", (long long)p->k, (long long)p->d, (long long)p->n);
     const ts_status status =
-        ts_task_draw(&spec, w->options->seed, ts_rng_stream(name), (uint64_t)task, w->points, NULL, error);
+        ts_task_draw(&spec, w->options->shared.seed, ts_rng_stream(name), (uint64_t)task, w->points, NULL, error);
     for (int64_t i = 0; status == TS_OK && i < p->n * p->d; i++)
         w->points[i] = (ts_real)(w->scale * (double)w->points[i]);
     return status;
@@ -124,7 +124,7 @@ ts_status cli_sweep_compute(const cli_sweep_options *options, const cli_sweep_gr
                              .d = (int64_t)cli_sweep_value(grid, first, CLI_SWEEP_DIMENSIONS),
                              .k = (int64_t)cli_sweep_value(grid, first, CLI_SWEEP_CLUSTERS),
                              .empty = TS_EMPTY_KEEP,
-                             .seed = options->seed};
+                             .seed = options->shared.seed};
     w.scale = cli_sweep_value(grid, first, CLI_SWEEP_SCALE);
     w.points = malloc((size_t)(w.problem.n * w.problem.d) * sizeof *w.points);
     w.sum = calloc(grid->axis[CLI_SWEEP_GAMMA].count, sizeof *w.sum);

@@ -3,12 +3,15 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "../common/commands.h"
 #include "../common/message.h"
 #include "../common/options.h"
+#include "../common/outputs.h"
 #include "../common/progress.h"
 #include "../common/threads.h"
+#include "../draw/drawing.h"
 #include "../draw/sweep_plot.h"
 #include "sweep_cell.h"
 #include "sweep_journal.h"
@@ -115,9 +118,9 @@ static int failure(const sweep *s) {
 static int compute(sweep *s) {
     int64_t count;
     turn *turns = arrange(s, &count);
-    if (turns == NULL) return cli_fail(CLI_FAILED, "%s: out of memory", s->options.out);
-    cli_set_threads(s->options.threads);
-    s->progress = cli_progress_begin(s->options.quiet);
+    if (turns == NULL) return cli_fail_memory(s->options.out);
+    cli_set_threads(s->options.shared.threads);
+    s->progress = cli_progress_begin(s->options.shared.quiet);
 #pragma omp parallel
     {
         cli_set_threads(1); /* what runs inside a cell asks for one thread, and for the memory of one */
@@ -129,45 +132,61 @@ static int compute(sweep *s) {
     return failure(s);
 }
 
-/* The CSV last: while it is not there, the journal is, and the same command ends quickly. */
-static int write_outputs(const sweep *s) {
-    ts_io_error error;
-    if (s->options.plot != NULL && !cli_sweep_plot(&s->options, &s->grid, &error))
-        return cli_fail(CLI_FAILED, "%s", error.text);
-    if (!cli_sweep_write_csv(&s->options, &s->grid, &error)) return cli_fail(CLI_FAILED, "%s", error.text);
-    return CLI_DONE;
+static int check_csv(const char *option, const char *path) {
+    const size_t length = strlen(path);
+    if (length > 4 && strcasecmp(path + length - 4, ".csv") == 0) return CLI_GO_ON;
+    return cli_fail(CLI_WRONG_USE, "--%s: %s: the name must end in .csv", option, path);
 }
 
-static int report(const sweep *s, double seconds) {
-    if (s->options.json)
+static void put_csv(const void *result, FILE *stream) {
+    const sweep *s = result;
+    cli_sweep_write_csv(&s->grid, stream);
+}
+
+static bool draw(const void *result, const char *path, ts_io_error *error) {
+    const sweep *s = result;
+    return cli_sweep_plot(&s->options, &s->grid, path, error);
+}
+
+/* The CSV is written last: while it is not there, the journal is, and the same command ends quickly. */
+static cli_outputs outputs_of(const cli_sweep_options *o) {
+    return (cli_outputs){
+        .list = {{"out", "out", o->out, .check = check_csv, .put = put_csv},
+                 {"plot", "plot", o->plot, .check = cli_drawing_check, .write = draw, .goes_first = true}}};
+}
+
+static int report(const sweep *s, const cli_outputs *outputs, double seconds) {
+    if (s->options.shared.json) {
         cli_sweep_print_json(&s->options, &s->grid, seconds);
-    else
+    } else {
         cli_sweep_print_report(&s->options, &s->grid);
+        cli_outputs_print(outputs, 12);
+    }
     const int status = cli_flush_stdout();
-    if (status == CLI_DONE && !s->options.quiet) cli_progress_tell_time(seconds);
+    if (status == CLI_DONE && !s->options.shared.quiet) cli_progress_tell_time(seconds);
     return status;
 }
 
-static int run(sweep *s) {
+static int run(sweep *s, const cli_outputs *outputs) {
     const double began = cli_seconds();
-    if (!cli_sweep_grid_create(s->options.axis, &s->grid))
-        return cli_fail(CLI_FAILED, "%s: out of memory", s->options.out);
+    if (!cli_sweep_grid_create(s->options.axis, &s->grid)) return cli_fail_memory(s->options.out);
     int status = cli_sweep_journal_open(&s->options, &s->grid, &s->journal);
     if (status != CLI_GO_ON) return status;
     status = compute(s);
-    if (status == CLI_DONE) status = write_outputs(s);
+    if (status == CLI_DONE) status = cli_outputs_write(outputs, s);
     if (status != CLI_DONE) return status;
     cli_sweep_journal_close(&s->journal, true);
-    return report(s, cli_seconds() - began);
+    return report(s, outputs, cli_seconds() - began);
 }
 
 int cli_sweep(int n_words, char *const *words) {
     static sweep s; /* its lists are large for a stack */
     int status = cli_sweep_read_options(n_words, words, &s.options);
-    if (status == CLI_GO_ON) {
-        status = run(&s);
-        if (s.journal.path != NULL) cli_sweep_journal_close(&s.journal, false);
-        cli_sweep_grid_free(&s.grid);
-    }
+    const cli_outputs outputs = outputs_of(&s.options);
+    if (status == CLI_GO_ON) status = cli_outputs_check(&outputs);
+    if (status != CLI_GO_ON) return status;
+    status = run(&s, &outputs);
+    if (s.journal.path != NULL) cli_sweep_journal_close(&s.journal, false);
+    cli_sweep_grid_free(&s.grid);
     return status;
 }

@@ -6,7 +6,7 @@
 
 #include "../common/number_text.h"
 
-bool cli_sweep_grid_create(const cli_sweep_list axis[CLI_SWEEP_AXES], cli_sweep_grid *grid) {
+bool cli_sweep_grid_create(const cli_number_list axis[CLI_SWEEP_AXES], cli_sweep_grid *grid) {
     *grid = (cli_sweep_grid){.axis = axis, .cells = 1};
     for (int a = 0; a < CLI_SWEEP_AXES; a++) grid->cells *= (int64_t)axis[a].count; /* below 2^41 */
     grid->difference = malloc((size_t)grid->cells * sizeof *grid->difference);
@@ -35,7 +35,7 @@ double cli_sweep_value(const cli_sweep_grid *grid, int64_t cell, cli_sweep_axis 
 int64_t cli_sweep_cell(const cli_sweep_grid *grid, const double value[CLI_SWEEP_AXES]) {
     int64_t cell = 0;
     for (int a = 0; a < CLI_SWEEP_AXES; a++) {
-        const int place = cli_sweep_find(&grid->axis[a], value[a]);
+        const int place = cli_number_place(&grid->axis[a], value[a]);
         if (place < 0) return -1;
         cell = cell * (int64_t)grid->axis[a].count + place;
     }

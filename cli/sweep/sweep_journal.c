@@ -18,7 +18,7 @@
 enum { SIGNATURE = 160 };
 static void write_signature(const cli_sweep_options *o, char text[SIGNATURE]) {
     snprintf(text, SIGNATURE, "# tessera sweep %s seed=%llu steps=%lld tasks=%lld\n", TS_VERSION,
-             (unsigned long long)o->seed, (long long)o->steps, (long long)o->tasks);
+             (unsigned long long)o->shared.seed, (long long)o->steps, (long long)o->tasks);
 }
 
 /* Takes a row of the CSV; false when it is none. Cells of another grid are passed over. */
@@ -88,7 +88,7 @@ int cli_sweep_journal_open(const cli_sweep_options *options, cli_sweep_grid *gri
     char signature[SIGNATURE];
     off_t end;
     *journal = (cli_sweep_journal){.path = malloc(strlen(options->out) + sizeof ending)};
-    if (journal->path == NULL) return cli_fail(CLI_FAILED, "%s: out of memory", options->out);
+    if (journal->path == NULL) return cli_fail_memory(options->out);
     strcpy(journal->path, options->out);
     strcat(journal->path, ending);
     write_signature(options, signature);

@@ -1,38 +1,28 @@
 #include "sweep_options.h"
 
-#include <string.h>
-#include <strings.h>
-#include <sys/stat.h>
-
-#include "../../io/output_file.h"
 #include "../common/message.h"
 #include "../common/options.h"
-#include "../draw/drawing.h"
-#include "../draw/gnuplot.h"
 
 #define FIELD(name) offsetof(cli_sweep_options, name)
 
 static const cli_option options_table[] = {
-    {CLI_HEADING, 0, NULL, NULL, "The grid, each a list 5,10,20 or a range 5-50:5 (default: that of the paper)", 0, 0,
-     0},
-    {CLI_TEXT, 0, "clusters", "LIST", "K (default 5-50:5)", FIELD(clusters), 0, 0},
-    {CLI_TEXT, 0, "dimensions", "LIST", "D (default 1-10)", FIELD(dimensions), 0, 0},
-    {CLI_TEXT, 0, "points", "LIST", "N (default 10 numbers from 100 to 1000000, evenly in the\nlogarithm)",
-     FIELD(points), 0, 0},
-    {CLI_TEXT, 0, "scales", "LIST", "every dimension of the data runs from 0 to this (default 1-10)", FIELD(scales), 0,
-     0},
-    {CLI_TEXT, 0, "gammas", "LIST", "attention is the softmax of -gamma |x - c|^2 (default 1,10,100)", FIELD(gammas), 0,
-     0},
-    {CLI_HEADING, 0, NULL, NULL, "What to do in a cell", 0, 0, 0},
-    {CLI_WHOLE, 0, "steps", "T", "steps of the transformer and of Lloyd (default 10)", FIELD(steps), 0, 1000000},
-    {CLI_WHOLE, 0, "tasks", "M", "the mean over M tasks (default 1)", FIELD(tasks), 1, 1000000},
-    {CLI_SEED, 0, "seed", "S", "of the tasks (default 0)", FIELD(seed), 0, 0},
-    {CLI_WHOLE, 0, "threads", "N", "changes no result (default: as OpenMP chooses)", FIELD(threads), 1, 1024},
-    {CLI_HEADING, 0, NULL, NULL, "What to write", 0, 0, 0},
-    {CLI_TEXT, 0, "out", "F.csv", "the differences, a row a cell (required)", FIELD(out), 0, 0},
-    {CLI_TEXT, 0, "plot", "F", "heat maps (.svg .png .pdf), by gnuplot", FIELD(plot), 0, 0},
-    {CLI_FLAG, 0, "json", NULL, "the report as one JSON object", FIELD(json), 0, 0},
-    {CLI_FLAG, 0, "quiet", NULL, "no progress line", FIELD(quiet), 0, 0},
+    CLI_GROUP("The grid, each a list 5,10,20 or a range 5-50:5 (default: that of the paper)"),
+    CLI_OPTION(CLI_TEXT, "clusters", "LIST", clusters, "K (default 5-50:5)"),
+    CLI_OPTION(CLI_TEXT, "dimensions", "LIST", dimensions, "D (default 1-10)"),
+    CLI_OPTION(CLI_TEXT, "points", "LIST", points,
+               "N (default 10 numbers from 100 to 1000000, evenly in the\nlogarithm)"),
+    CLI_OPTION(CLI_TEXT, "scales", "LIST", scales, "every dimension of the data runs from 0 to this (default 1-10)"),
+    CLI_OPTION(CLI_TEXT, "gammas", "LIST", gammas, "attention is the softmax of -gamma |x - c|^2 (default 1,10,100)"),
+    CLI_GROUP("What to do in a cell"),
+    CLI_OPTION(CLI_WHOLE, "steps", "T", steps, "steps of the transformer and of Lloyd (default 10)", .most = 1000000),
+    CLI_OPTION(CLI_WHOLE, "tasks", "M", tasks, "the mean over M tasks (default 1)", .least = 1, .most = 1000000),
+    CLI_SHARED_SEED("of the tasks"),
+    CLI_SHARED_THREADS("changes no result"),
+    CLI_GROUP("What to write"),
+    CLI_OPTION(CLI_TEXT, "out", "F.csv", out, "the differences, a row a cell (required)"),
+    CLI_OPTION(CLI_TEXT, "plot", "F", plot, "heat maps (.svg .png .pdf), by gnuplot"),
+    CLI_SHARED_JSON("the report"),
+    CLI_SHARED_QUIET,
 };
 
 static const cli_command command = {
@@ -54,13 +44,13 @@ static int read_axes(cli_sweep_options *o) {
     static const char *const name[CLI_SWEEP_AXES] = {"clusters", "dimensions", "points", "scales", "gammas"};
     const char *const text[CLI_SWEEP_AXES] = {o->clusters, o->dimensions, o->points, o->scales, o->gammas};
     /* Scales and gammas as far as the squares and exponents of floats reach without trouble. */
-    static const cli_sweep_bounds bounds[CLI_SWEEP_AXES] = {
+    static const cli_number_bounds bounds[CLI_SWEEP_AXES] = {
         {true, 1, 1e5}, {true, 1, 1e4}, {true, 1, 1e8}, {false, 1e-6, 1e6}, {false, 1e-12, 1e12}};
     for (int a = 0; a < CLI_SWEEP_AXES; a++) {
-        const int status = cli_sweep_read_list(name[a], text[a], &bounds[a], &o->axis[a]);
+        const int status = cli_read_numbers(name[a], text[a], &bounds[a], &o->axis[a]);
         if (status != CLI_GO_ON) return status;
     }
-    const cli_sweep_list *points = &o->axis[CLI_SWEEP_POINTS];
+    const cli_number_list *points = &o->axis[CLI_SWEEP_POINTS];
     if (points->value[points->count - 1] < o->axis[CLI_SWEEP_CLUSTERS].value[0])
         return cli_fail(CLI_WRONG_USE, "--points: no cell has as many points as clusters");
     double cells = 1;
@@ -68,32 +58,6 @@ static int read_axes(cli_sweep_options *o) {
     if (cells > MOST_CELLS)
         return cli_fail(CLI_WRONG_USE, "the grid has %.0f cells, more than %.0f", cells, MOST_CELLS);
     return CLI_GO_ON;
-}
-
-/* Tries a file as its writer will, and takes it back; pipes and devices are left alone. */
-static int try_output(const char *path) {
-    struct stat target;
-    ts_output_file file;
-    ts_io_error error;
-    if (stat(path, &target) == 0 && !S_ISREG(target.st_mode) && !S_ISDIR(target.st_mode)) return CLI_GO_ON;
-    if (!ts_output_open(path, &file, &error)) return cli_fail(CLI_FAILED, "%s", error.text);
-    ts_output_abandon(&file);
-    return CLI_GO_ON;
-}
-
-static int check_outputs(const cli_sweep_options *o) {
-    const size_t length = strlen(o->out);
-    if (length <= 4 || strcasecmp(o->out + length - 4, ".csv") != 0)
-        return cli_fail(CLI_WRONG_USE, "--out: %s: the name must end in .csv", o->out);
-    if (o->plot != NULL && !cli_drawing_path_ok(o->plot))
-        return cli_fail(CLI_WRONG_USE, "--plot: %s: the name must end in .svg, .png or .pdf", o->plot);
-    if (o->plot != NULL && ts_output_same(o->out, o->plot))
-        return cli_fail(CLI_WRONG_USE, "--out and --plot: both would write %s", o->plot);
-    int status = try_output(o->out);
-    if (status == CLI_GO_ON && o->plot != NULL) status = try_output(o->plot);
-    if (status == CLI_GO_ON && o->plot != NULL && !cli_gnuplot_found())
-        return cli_fail(CLI_FAILED, "plot: gnuplot is not installed");
-    return status;
 }
 
 int cli_sweep_read_options(int n_words, char *const *words, cli_sweep_options *options) {
@@ -107,6 +71,5 @@ int cli_sweep_read_options(int n_words, char *const *words, cli_sweep_options *o
     int status = cli_parse(&command, n_words, words, options, NULL);
     if (status != CLI_GO_ON) return status;
     if (options->out == NULL) return cli_fail(CLI_WRONG_USE, "where to? --out FILE.csv (see tessera sweep --help)");
-    status = read_axes(options);
-    return status != CLI_GO_ON ? status : check_outputs(options);
+    return read_axes(options);
 }

@@ -4,7 +4,8 @@
 
 #include <stdint.h>
 
-#include "sweep_list.h"
+#include "../common/number_list.h"
+#include "../common/options.h"
 
 /* The axes of the grid, in the order of the CSV: the last one runs fastest. */
 typedef enum cli_sweep_axis {
@@ -20,15 +21,13 @@ typedef enum cli_sweep_axis {
 
 typedef struct cli_sweep_options {
     const char *clusters, *dimensions, *points, *scales, *gammas; /* as given */
-    cli_sweep_list axis[CLI_SWEEP_AXES];
-    int64_t steps, tasks, threads; /* threads 0: as OpenMP chooses */
-    uint64_t seed;
+    cli_number_list axis[CLI_SWEEP_AXES];
+    cli_shared shared;
+    int64_t steps, tasks;
     const char *out, *plot; /* plot NULL: not asked for */
-    bool json, quiet;
 } cli_sweep_options;
 
-/* Reads and checks the words after "sweep", and that the outputs can be written as far as that can be told before.
- * Returns CLI_GO_ON or an exit code (options.h). */
+/* Reads and checks the words after "sweep", but for the outputs. Returns CLI_GO_ON or an exit code (options.h). */
 int cli_sweep_read_options(int n_words, char *const *words, cli_sweep_options *options);
 
 #endif

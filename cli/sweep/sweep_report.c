@@ -1,20 +1,14 @@
 #include "sweep_report.h"
 
-#include <stdio.h>
-
-#include "../../io/output_file.h"
 #include "../common/number_text.h"
 
 static const cli_sweep_where ANYWHERE = {CLI_SWEEP_GAMMA, -1};
 
-bool cli_sweep_write_csv(const cli_sweep_options *options, const cli_sweep_grid *grid, ts_io_error *error) {
-    ts_output_file file;
+void cli_sweep_write_csv(const cli_sweep_grid *grid, FILE *stream) {
     char row[CLI_SWEEP_ROW];
-    if (!ts_output_open(options->out, &file, error)) return false;
-    fputs(CLI_SWEEP_HEADER "\n", file.stream);
+    fputs(CLI_SWEEP_HEADER "\n", stream);
     for (int64_t c = 0; c < grid->cells; c++)
-        if (cli_sweep_done(grid, c)) fputs(cli_sweep_row(grid, c, row), file.stream);
-    return ts_output_commit(&file, error);
+        if (cli_sweep_done(grid, c)) fputs(cli_sweep_row(grid, c, row), stream);
 }
 
 static void print_row(const cli_sweep_grid *grid, const char *name, cli_sweep_where scale) {
@@ -43,8 +37,6 @@ void cli_sweep_print_report(const cli_sweep_options *options, const cli_sweep_gr
         print_row(grid, cli_number_text(grid->axis[CLI_SWEEP_SCALE].value[s], name),
                   (cli_sweep_where){CLI_SWEEP_SCALE, (int)s});
     print_row(grid, "all", ANYWHERE);
-    printf("\n  %-12s%s\n", "out", options->out);
-    if (options->plot != NULL) printf("  %-12s%s\n", "plot", options->plot);
 }
 
 /* A member of a JSON object; names and numbers need no escapes. */
@@ -68,7 +60,7 @@ static void print_means(const cli_sweep_grid *grid, const char *list, const char
 void cli_sweep_print_json(const cli_sweep_options *options, const cli_sweep_grid *grid, double seconds) {
     printf("{\"cells\": %lld, \"skipped\": %lld, \"steps\": %lld, \"tasks\": %lld, \"seed\": %llu",
            (long long)grid->valid, (long long)(grid->cells - grid->valid), (long long)options->steps,
-           (long long)options->tasks, (unsigned long long)options->seed);
+           (long long)options->tasks, (unsigned long long)options->shared.seed);
     print_number(", ", "mean_abs_difference", cli_sweep_mean(grid, true, ANYWHERE, ANYWHERE));
     print_number(", ", "mean_difference", cli_sweep_mean(grid, false, ANYWHERE, ANYWHERE));
     print_means(grid, "gammas", "gamma", CLI_SWEEP_GAMMA);

@@ -2,10 +2,11 @@
 #ifndef CLI_SWEEP_REPORT_H
 #define CLI_SWEEP_REPORT_H
 
-#include "../../io/io_error.h"
+#include <stdio.h>
+
 #include "sweep_grid.h"
 
-bool cli_sweep_write_csv(const cli_sweep_options *options, const cli_sweep_grid *grid, ts_io_error *error);
+void cli_sweep_write_csv(const cli_sweep_grid *grid, FILE *stream);
 
 /* A table of the mean |difference| by scale and gamma. */
 void cli_sweep_print_report(const cli_sweep_options *options, const cli_sweep_grid *grid);

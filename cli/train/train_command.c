@@ -242,18 +242,18 @@ int cli_train(int n_words, char *const *words) {
     cli_train_options options;
     int status = cli_train_read_options(n_words, words, &options);
     if (status != CLI_GO_ON) return status;
-    cli_set_threads(options.threads);
+    cli_set_threads(options.shared.threads);
     session s = {.options = &options, .began = cli_seconds()};
     status = begin(&s);
     if (status == CLI_DONE) {
         s.first_step = s.trainer->step;
         s.before = s.run.count > 0 ? s.run.rows[s.run.count - 1].seconds : 0;
-        s.progress = cli_progress_begin(options.quiet);
+        s.progress = cli_progress_begin(options.shared.quiet);
         catch_signals(s.progress.on);
         status = train(&s);
     }
     if (status == CLI_DONE) {
-        if (options.json)
+        if (options.shared.json)
             status = report_json(&s);
         else
             report(&s);

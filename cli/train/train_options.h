@@ -3,13 +3,14 @@
 #define CLI_TRAIN_OPTIONS_H
 
 #include "../../train/trainer.h"
+#include "../common/options.h"
 
 typedef struct cli_train_options {
+    cli_shared shared;
     ts_train_options train;
     const char *out, *resume; /* one of them */
     int64_t checkpoint_every; /* 0: every tenth evaluation */
-    int64_t threads, steps;   /* steps 0: not given */
-    bool json, quiet;
+    int64_t steps;            /* 0: not given */
     /* as words of the command line, from which `train` is completed */
     const char *family;
     int scratch, loss, schedule, optimiser;

@@ -16,7 +16,6 @@
 #include "../common/message.h"
 #include "../common/number_text.h"
 #include "../draw/gnuplot.h"
-#include "../draw/train_plot.h"
 
 #ifndef TS_VERSION
 #define TS_VERSION "unknown"
@@ -87,7 +86,7 @@ int cli_training_read(cli_training *run, int64_t step) {
             status = cli_fail(CLI_FAILED, "%s: line %lld is not one of a training run", path, (long long)number);
         if (status != CLI_DONE || at > step) break;
         r.step = at;
-        if (!keep_row(run, &r)) status = cli_fail(CLI_FAILED, "%s: out of memory", path);
+        if (!keep_row(run, &r)) status = cli_fail_memory(path);
     }
     fclose(file);
     return status;
@@ -122,7 +121,7 @@ static bool write_metrics(const cli_training *run, ts_io_error *error) {
 
 int cli_training_add(cli_training *run, const cli_metrics *row) {
     ts_io_error error;
-    if (!keep_row(run, row)) return cli_fail(CLI_FAILED, "%s: out of memory", run->folder);
+    if (!keep_row(run, row)) return cli_fail_memory(run->folder);
     return write_metrics(run, &error) ? CLI_DONE : cli_fail(CLI_FAILED, "%s", error.text);
 }
 
@@ -131,7 +130,7 @@ int cli_training_describe(const cli_training *run, const ts_train_options *optio
     char *text = ts_train_options_to_json(options);
     ts_output_file file;
     ts_io_error error;
-    if (text == NULL) return cli_fail(CLI_FAILED, "%s: out of memory", run->folder);
+    if (text == NULL) return cli_fail_memory(run->folder);
     gethostname(host, sizeof host - 1);
     for (char *c = host; *c != '\0'; c++)
         if ((unsigned char)*c < ' ' || *c == '"' || *c == '\\' || (unsigned char)*c > 126) *c = '?';
@@ -150,6 +149,7 @@ int cli_training_draw(const cli_training *run, const ts_trainer *trainer) {
     char path[CLI_TRAINING_PATH];
     ts_io_error error;
     if (run->count == 0 || !cli_gnuplot_found()) return CLI_DONE;
-    if (cli_train_plot(run, trainer, cli_training_path(run, "curve.svg", path), &error)) return CLI_DONE;
+    if (cli_train_plot(run->rows, run->count, trainer, cli_training_path(run, "curve.svg", path), &error))
+        return CLI_DONE;
     return cli_fail(CLI_FAILED, "%s", error.text);
 }

@@ -2,16 +2,7 @@
 #ifndef CLI_TRAIN_RUN_H
 #define CLI_TRAIN_RUN_H
 
-#include "../../io/io_error.h"
-#include "../../train/trainer.h"
-
-/* One row of metrics.csv, after an evaluation. A value of a run that diverges may be inf or nan, and stands there so.
- */
-typedef struct cli_metrics {
-    int64_t step;
-    double train_loss; /* mean over the steps since the row before */
-    double val_objective, val_relative, rate, seconds;
-} cli_metrics;
+#include "../draw/train_plot.h"
 
 typedef struct cli_training {
     const char *folder;

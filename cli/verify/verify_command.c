@@ -14,19 +14,18 @@
 #include "verify_figure.h"
 
 typedef struct verify_options {
-    bool quick, json, quiet;
-    uint64_t seed;
-    int64_t threads;
+    cli_shared shared;
+    bool quick;
 } verify_options;
 
 #define FIELD(name) offsetof(verify_options, name)
 
 static const cli_option options_table[] = {
-    {CLI_FLAG, 0, "quick", NULL, "a few of the problems, in seconds", FIELD(quick), 0, 0},
-    {CLI_SEED, 0, "seed", "S", "of the problems (default 0)", FIELD(seed), 0, 0},
-    {CLI_WHOLE, 0, "threads", "N", "changes no result (default: as OpenMP chooses)", FIELD(threads), 1, 1024},
-    {CLI_FLAG, 0, "json", NULL, "the table as one JSON object", FIELD(json), 0, 0},
-    {CLI_FLAG, 0, "quiet", NULL, "no progress line", FIELD(quiet), 0, 0},
+    CLI_OPTION(CLI_FLAG, "quick", NULL, quick, "a few of the problems, in seconds"),
+    CLI_SHARED_SEED("of the problems"),
+    CLI_SHARED_THREADS("changes no result"),
+    CLI_SHARED_JSON("the table"),
+    CLI_SHARED_QUIET,
 };
 
 static const cli_command command = {
@@ -76,26 +75,26 @@ static bool figure_passed(const cli_figure *f) {
 static int run_lines(const verify_options *o, verification *v) {
     const int items = v->lines * PRECISIONS;
     bool room = true;
-    cli_progress progress = cli_progress_begin(o->quiet);
+    cli_progress progress = cli_progress_begin(o->shared.quiet);
     int done = 0;
 #pragma omp parallel for schedule(dynamic, 1) reduction(&& : room)
     for (int item = 0; item < items; item++) {
         const int line = item / PRECISIONS;
-        room = (item % PRECISIONS == 0 ? ts_verify_run : cli_verify_run_double)(line, o->quick, o->seed,
+        room = (item % PRECISIONS == 0 ? ts_verify_run : cli_verify_run_double)(line, o->quick, o->shared.seed,
                                                                                 &v->result[item]) &&
                room;
 #pragma omp critical(verify_progress)
         cli_progress_item(&progress, "comparisons", items, (double)++done / items);
     }
     cli_progress_end(&progress);
-    return room ? CLI_DONE : cli_fail(CLI_FAILED, "verify: out of memory");
+    return room ? CLI_DONE : cli_fail_memory("verify");
 }
 
 static int run_all(const verify_options *o, verification *v) {
     ts_error error = {.status = TS_OK};
     v->lines = ts_verify_count();
     v->result = calloc((size_t)(v->lines * PRECISIONS), sizeof *v->result);
-    if (v->result == NULL) return cli_fail(CLI_FAILED, "verify: out of memory");
+    if (v->result == NULL) return cli_fail_memory("verify");
     const int status = run_lines(o, v);
     if (status != CLI_DONE) return status;
     for (int i = 0; i < FIGURES; i++)
@@ -179,7 +178,7 @@ static int print_json(const verification *v) {
     json_decref(all);
     json_decref(rows);
     json_decref(figures);
-    if (text == NULL) return cli_fail(CLI_FAILED, "verify: out of memory");
+    if (text == NULL) return cli_fail_memory("verify");
     puts(text);
     free(text);
     return CLI_DONE;
@@ -190,10 +189,10 @@ int cli_verify(int n_words, char *const *words) {
     verification v = {0};
     int status = cli_parse(&command, n_words, words, &options, NULL);
     if (status != CLI_GO_ON) return status;
-    cli_set_threads(options.threads);
+    cli_set_threads(options.shared.threads);
     status = run_all(&options, &v);
-    if (status == CLI_DONE && options.json) status = print_json(&v);
-    if (status == CLI_DONE && !options.json) print_table(&v);
+    if (status == CLI_DONE && options.shared.json) status = print_json(&v);
+    if (status == CLI_DONE && !options.shared.json) print_table(&v);
     if (status == CLI_DONE) status = cli_flush_stdout();
     if (status == CLI_DONE && v.failures > 0)
         status = cli_fail(CLI_FAILED, "verify: %d comparison%s failed", v.failures, v.failures == 1 ? "" : "s");

@@ -1,18 +1,18 @@
-#include "sweep_list.h"
+#include "number_list.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "../common/message.h"
-#include "../common/options.h"
+#include "message.h"
+#include "options.h"
 
 /* The list being read, and how it is called. */
 typedef struct reader {
     const char *name, *text;
-    const cli_sweep_bounds *bounds;
-    cli_sweep_list *list;
+    const cli_number_bounds *bounds;
+    cli_number_list *list;
 } reader;
 
 static int refuse(const reader *r) {
@@ -31,13 +31,13 @@ static bool take_number(const char **text, double *value) {
 }
 
 static int add(const reader *r, double value) {
-    const cli_sweep_bounds *b = r->bounds;
+    const cli_number_bounds *b = r->bounds;
     if (b->whole && floor(value) < value)
         return cli_fail(CLI_WRONG_USE, "--%s: %.15g is not a whole number", r->name, value);
     if (value < b->least || value > b->most)
         return cli_fail(CLI_WRONG_USE, "--%s: %.15g is not between %.15g and %.15g", r->name, value, b->least, b->most);
-    if (r->list->count == CLI_SWEEP_LIST)
-        return cli_fail(CLI_WRONG_USE, "--%s: more than %d numbers", r->name, CLI_SWEEP_LIST);
+    if (r->list->count == CLI_NUMBER_LIST)
+        return cli_fail(CLI_WRONG_USE, "--%s: more than %d numbers", r->name, CLI_NUMBER_LIST);
     r->list->value[r->list->count++] = value;
     return CLI_GO_ON;
 }
@@ -54,9 +54,9 @@ static int add_range(const reader *r, double first, double last, double step) {
     if (last < first) return cli_fail(CLI_WRONG_USE, "--%s: '%s': the range ends before it begins", r->name, r->text);
     /* A step that divides the range but for its rounding reaches the end. */
     const double steps = floor((last - first) / step + 1e-9);
-    int status = steps < CLI_SWEEP_LIST ? CLI_GO_ON : add(r, first);
-    if (status == CLI_GO_ON && steps >= CLI_SWEEP_LIST)
-        return cli_fail(CLI_WRONG_USE, "--%s: more than %d numbers", r->name, CLI_SWEEP_LIST);
+    int status = steps < CLI_NUMBER_LIST ? CLI_GO_ON : add(r, first);
+    if (status == CLI_GO_ON && steps >= CLI_NUMBER_LIST)
+        return cli_fail(CLI_WRONG_USE, "--%s: more than %d numbers", r->name, CLI_NUMBER_LIST);
     for (int i = 0; status == CLI_GO_ON && i <= (int)steps; i++) status = add(r, to_decimals(first + i * step));
     return status;
 }
@@ -80,7 +80,7 @@ static int compare(const void *a, const void *b) {
     return (x > y) - (x < y);
 }
 
-int cli_sweep_read_list(const char *name, const char *text, const cli_sweep_bounds *bounds, cli_sweep_list *list) {
+int cli_read_numbers(const char *name, const char *text, const cli_number_bounds *bounds, cli_number_list *list) {
     const reader r = {name, text, bounds, list};
     list->count = 0;
     for (const char *at = text;; at++) {
@@ -97,7 +97,7 @@ int cli_sweep_read_list(const char *name, const char *text, const cli_sweep_boun
     return CLI_GO_ON;
 }
 
-int cli_sweep_find(const cli_sweep_list *list, double value) {
+int cli_number_place(const cli_number_list *list, double value) {
     const double *found = bsearch(&value, list->value, list->count, sizeof list->value[0], compare);
     return found == NULL ? -1 : (int)(found - list->value);
 }
