@@ -25,12 +25,15 @@ typedef struct ts_circuit ts_circuit;
 ts_circuit *ts_circuit_create(const ts_definition *definition, const ts_problem *problem, ts_error *error);
 void ts_circuit_free(ts_circuit *circuit);
 
+/* Assigns the points and moves the centres, once. Fails if memory is short, if the layer's numbers are not finite, and
+ * if a cluster is empty under TS_EMPTY_ERROR. O(nkd) for a streamed layer. */
 ts_status ts_circuit_step(ts_circuit *circuit, ts_error *error);
 
 /* Assigns once more with the current centres and moves none, so that labels and centres match. Trimmed points get the
  * label -1; k-medoids returns to the cheapest medoids found so far. */
 ts_status ts_circuit_finish(ts_circuit *circuit, ts_error *error);
 
+/* The state after the last step; valid until ts_circuit_free. */
 const ts_clustering *ts_circuit_state(const ts_circuit *circuit);
 
 /* weights [n,k]: the share of each point that each current centre has; rows sum to 1, those of trimmed points to 0.
