@@ -9,7 +9,7 @@
 #include "../data/row_distance.h"
 #include "circuit_parts.h"
 
-/* Is there no norm, or one of all data coordinates, with points that compare dot products? */
+/* Is there no norm, or one of all data coordinates to length 1, with dot products as scores? */
 static bool norm_fits(const ts_definition *definition, int64_t d, int64_t k) {
     const ts_norm *norm = &definition->norm;
     const ts_place place = ts_range_place(&norm->range, definition->scheme, d, k);

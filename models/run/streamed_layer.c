@@ -72,7 +72,7 @@ bool ts_streamed_layer_fits(const ts_definition *definition, int64_t d, int64_t 
     const fitting f = {definition, d, k};
     const bool codes = definition->scheme == TS_SCHEME_ONEHOT || definition->scheme == TS_SCHEME_BINARY;
     if (!codes || definition->medoids || definition->feed_forward.present ||
-        k > 1000000) /* with so many clusters a share would be lost in the comparison */
+        k > 1000000) /* a share of 1/k could be less than the least change of weights that counts */
         return false;
     if (definition->trims && !trims_nothing(&f, &definition->cross_centers)) return false;
     return chooses_the_nearest(&f) && averages_its_own(&f) && erases(&f, &definition->self_points, TS_GROUP_CODE) &&
