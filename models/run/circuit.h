@@ -40,8 +40,8 @@ const ts_clustering *ts_circuit_state(const ts_circuit *circuit);
  * Call it after ts_circuit_finish. */
 ts_status ts_circuit_weights(ts_circuit *circuit, ts_real *weights, ts_error *error);
 
-/* Is it run in double, on a problem stated in double (clustering.h)? That is the case for streamed layers without a
- * norm, or with a norm of all data coordinates whose dot products are the scores. */
+/* Is it run in double, on a problem stated in double (clustering.h)? Streamed layers are, without a norm or with one of
+ * all data coordinates to length 1 and dot products as scores. */
 bool ts_circuit_is_exact(const ts_circuit *circuit);
 
 /* How many points had a weight of exactly 1 for one centre and 0 for all others in the last assignment; -1 without
