@@ -1,3 +1,4 @@
+/* attention_block.c: attention with linear projections. */
 #include "attention_block.h"
 
 /* block->spec with the random streams of this step. */

@@ -1,3 +1,4 @@
+/* feed_forward.c: two linear layers, an activation and a residual connection. */
 #include "feed_forward.h"
 
 #include <stdio.h>

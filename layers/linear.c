@@ -1,3 +1,4 @@
+/* linear.c: linear layers: dense, diagonal, or a selection of coordinates. */
 #include "linear.h"
 
 #include <math.h>

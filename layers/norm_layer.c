@@ -1,3 +1,4 @@
+/* norm_layer.c: RMSNorm and LayerNorm with their parameters. */
 #include "norm_layer.h"
 
 #include <stdio.h>

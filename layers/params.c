@@ -1,3 +1,4 @@
+/* params.c: the list of parameters, their memory and initial values. */
 #include "params.h"
 
 #include <stdlib.h>

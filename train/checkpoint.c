@@ -1,3 +1,4 @@
+/* checkpoint.c: options and state as JSON, parameters and moments as tensors, both ways. */
 #include "checkpoint.h"
 
 #include <jansson.h>
@@ -26,7 +27,7 @@ static bool refuse(ts_error *error, const char *format, ...) {
 
 /* ---- options and state as JSON ----------------------------------------------------------------------------------- */
 
-/* One number of a struct. */
+/* Describes one number of a struct. */
 typedef enum field_kind { FIELD_WHOLE, FIELD_REAL, FIELD_ANY_REAL, FIELD_FLAG, FIELD_SEED } field_kind;
 typedef struct field {
     const char *key;
@@ -80,14 +81,13 @@ static const field state_fields[] = {STATE("step", WHOLE, step),
                                      STATE("schedule_best", REAL, schedule.best),
                                      STATE("schedule_waited", WHOLE, schedule.waited),
                                      STATE("schedule_cooling", WHOLE, schedule.cooling)};
-/* Only between two observations; after one they are 0, and left out. */
+/* After an observation these are 0 and left out. */
 static const field between_fields[] = {STATE("loss_sum", ANY_REAL, loss_sum), STATE("loss_count", WHOLE, loss_count)};
 enum { OPTION_FIELDS = sizeof option_fields / sizeof *option_fields };
 enum { STATE_FIELDS = sizeof state_fields / sizeof *state_fields };
 enum { BETWEEN_FIELDS = sizeof between_fields / sizeof *between_fields };
 
-/* JSON has no infinity: it is null; what else is not finite is a string. A seed may need all 64 bits: it is a string.
- */
+/* JSON has no infinity: it is written as null, NaN and -inf as strings. A seed may need all 64 bits and is a string. */
 static json_t *field_json(const field *f, const void *base) {
     const void *at = (const char *)base + f->offset;
     char text[24];
@@ -105,7 +105,7 @@ static json_t *field_json(const field *f, const void *base) {
     return isnan(value) ? json_string("nan") : value > 0 ? json_null() : json_string("-inf");
 }
 
-/* NaN and -inf are for those that may be any number. */
+/* NaN and -inf are accepted only if `any`. */
 static bool read_real(const json_t *value, bool any, double *real) {
     const char *text = any && json_is_string(value) ? json_string_value(value) : "";
     const bool is_nan = strcmp(text, "nan") == 0, is_low = strcmp(text, "-inf") == 0;
@@ -265,7 +265,7 @@ static const char *tensor_name(const ts_trainer *t, int moment, int i, char name
     return name;
 }
 
-/* Where the numbers of parameter i stand, or of its moment. */
+/* The numbers of parameter i, or of its moment. */
 static ts_real *tensor_values(const ts_trainer *t, int moment, int i) {
     ts_real *value = ts_params_value(t->model.params, i);
     return moment < 0 ? value : t->optimiser->moment[moment] + (value - ts_params_values(t->model.params));
@@ -302,7 +302,7 @@ static bool read_tensors(const ts_safetensors *file, const ts_trainer *t, ts_err
 
 /* ---- both ways --------------------------------------------------------------------------------------------------- */
 
-/* Before memory is taken for a model that the options claim: the file must hold a matrix of its width. */
+/* Checks that the file holds a matrix of the width that the options claim, before memory is allocated for the model. */
 static bool width_fits(const ts_safetensors *file, const ts_train_options *o, ts_error *error) {
     const ts_safetensor *matrix = ts_safetensors_find(file, "cross_points.value.weight");
     if (ts_train_check(o, error) != TS_OK) return false;
@@ -316,7 +316,7 @@ static bool width_fits(const ts_safetensors *file, const ts_train_options *o, ts
                   ts_shape_text(&shape, found), (long long)width, (long long)width);
 }
 
-/* What stands there for readers must be what is run. */
+/* The definition, which is there for readers, must be that of the options. */
 static bool same_definition(const ts_safetensors *file, const ts_trainer *t, ts_error *error) {
     const char *given = ts_safetensors_metadata(file, "definition");
     char *own = ts_definition_to_json(&t->definition);
@@ -354,7 +354,7 @@ ts_trainer *ts_checkpoint_resume(const char *path, ts_error *error) {
     return t;
 }
 
-/* Both arrays hold `count` places. */
+/* Lists all tensors of a checkpoint; both arrays have room for them. */
 static void list_tensors(const ts_trainer *t, ts_safetensor *tensors, char (*names)[TENSOR_NAME]) {
     int at = 0;
     for (int moment = -1; moment < t->optimiser->moments; moment++)

@@ -1,3 +1,4 @@
+/* evaluation.c: objectives of Lloyd's algorithm and of a learned model, task by task. */
 #include "evaluation.h"
 
 #include <math.h>

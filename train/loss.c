@@ -1,3 +1,4 @@
+/* loss.c: the clustering losses, composed of ops. */
 #include "loss.h"
 
 #include <float.h>

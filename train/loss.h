@@ -32,8 +32,9 @@ bool ts_loss_by_name(const char *name, ts_loss_kind *kind);
 const char *ts_loss_name(ts_loss_kind kind);
 
 /* points [..,n,d], centers [..,k,d] -> []: the mean of L, or of log L, over the leading axes. Finite distances give
- * finite losses whatever tau is (but log 0); a NaN in points or centers makes the loss NaN. Refuses a spec that is NULL
- * or wrong and the shapes that ts_squared_distances refuses. O(n k d) a task; memory of 6 n k numbers a task. */
+ * finite losses whatever tau is (except the logarithm of 0); a NaN in points or centers makes the loss NaN. Refuses a
+ * spec that is NULL or wrong and the shapes that ts_squared_distances refuses. O(n k d) a task; memory of 6 n k numbers
+ * a task. */
 ts_tensor *ts_clustering_loss(ts_tape *tape, ts_tensor *points, ts_tensor *centers, const ts_loss_spec *spec);
 
 #endif

@@ -1,3 +1,4 @@
+/* noise.c: vectorised draws from the families. */
 #include "noise.h"
 
 #include "../autograd/parallel.h"

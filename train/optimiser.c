@@ -1,3 +1,4 @@
+/* optimiser.c: SGD, Adam and AdamW, and clipping of gradients. */
 #include "optimiser.h"
 
 #include <float.h>

@@ -1,3 +1,4 @@
+/* schedule.c: learning rates: warm-up, cosine, plateau. */
 #include "schedule.h"
 
 #include <math.h>

@@ -1,3 +1,4 @@
+/* tasks.c: draws synthetic clustering tasks. */
 #include "tasks.h"
 
 #include <math.h>
@@ -7,11 +8,11 @@
 #include "../autograd/parallel.h"
 #include "noise.h"
 
-/* The element of a random number is the task above, its place within the task in the 40 bits below. */
+/* The element number of a random draw: the task in the upper bits, the place within the task in the lower 40. */
 enum { PLACE_BITS = 40 };
 static const int64_t LARGEST_SAMPLE = (int64_t)1 << PLACE_BITS;
 
-/* Beyond them the rows, or the range of a dimension, might not be finite. */
+/* Larger scales might give rows, or a range of a dimension, that are not finite. */
 static const double LARGEST_SCALE = 1e100, LARGEST_LOG_SCALE = 64;
 
 /* ---- families ---- */
@@ -77,20 +78,21 @@ ts_status ts_task_check(const ts_task_spec *spec, ts_error *error) {
     return TS_OK;
 }
 
-/* Dimensions that are drawn one by one and written together: each visit to all rows costs a round of cache lines. */
+/* Dimensions that are drawn one by one and written together, because each pass over all rows touches all cache lines.
+ */
 enum { GROUP = 8 };
 
-/* What drawing a task needs; one for each thread. Numbers of all rows stand in halves: rows 0, 2, 4, ..., which have
- * the first number of a pair of noise, then rows 1, 3, 5, ... */
+/* The workspace of one thread for drawing a task. Arrays over the rows are in halves: first rows 0, 2, 4, .., which get
+ * the first number of each pair of noise, then rows 1, 3, 5, .. */
 typedef struct sampler {
     const ts_task_spec *spec;
     ts_rng weights, components, locations, scales, noise;
-    int64_t pairs;            /* of rows, the last one perhaps half used */
+    int64_t pairs;            /* pairs of rows; the last may be half used */
     double *column;           /* [2 * pairs] one dimension of the rows, in halves */
-    double *weight;           /* [k] sums of the components' weights up to each */
-    double *location, *scale; /* [k,d] of the components; scales only where they differ */
-    int64_t *component;       /* [n] of the rows, in halves */
-    ts_real *group;           /* [GROUP,n] dimensions, scaled, in halves */
+    double *weight;           /* [k] cumulative sums of the components' weights */
+    double *location, *scale; /* [k,d] of the components; scales only if they differ */
+    int64_t *component;       /* [n] the component of each row, in halves */
+    ts_real *group;           /* [GROUP,n] scaled dimensions, in halves */
 } sampler;
 
 static int64_t pairs_of(const ts_task_spec *spec) {
@@ -117,7 +119,7 @@ static sampler sampler_in(void *room, const ts_task_spec *spec, uint64_t seed, u
     return s;
 }
 
-/* A row's component is the first whose sum of weights exceeds u times the last sum; u, below 1, is in the column. */
+/* A row's component is the first whose cumulative weight exceeds u times the total; u < 1 is in the column. */
 TS_CLONES static void pick_components(const sampler *s) {
     const int64_t n = s->spec->n, last = s->spec->k - 1;
     const double *sum = s->weight, *u = s->column, total = sum[last];
@@ -126,7 +128,7 @@ TS_CLONES static void pick_components(const sampler *s) {
         for (int64_t i = 0; i < n; i++) s->component[i] += sum[c] <= u[i] * total;
 }
 
-/* Each row draws its component by itself, so the order of rows says nothing and no permutation is needed. */
+/* Each row draws its component independently, so the rows need not be permuted. */
 static void draw_components(sampler *s, uint64_t base) {
     const ts_task_spec *spec = s->spec;
     const int64_t k = spec->k, numbers = k * spec->d;
@@ -157,7 +159,7 @@ TS_CLONES static void draw_column(sampler *s, uint64_t base, int64_t j) {
     if (FAMILIES[spec->family].exponential) ts_noise_exponential(spec->n, s->column);
 }
 
-/* Divides by the range rather than multiply by its inverse: the largest value becomes exactly 1. */
+/* Divides by the range instead of multiplying by its inverse, so that the largest value becomes exactly 1. */
 TS_CLONES static void scale_column(int64_t n, const double *column, ts_real *scaled) {
     double low = column[0], high = column[0];
 #pragma omp simd reduction(min : low) reduction(max : high)
@@ -170,7 +172,7 @@ TS_CLONES static void scale_column(int64_t n, const double *column, ts_real *sca
     for (int64_t i = 0; i < n; i++) scaled[i] = (ts_real)((column[i] - low) / range);
 }
 
-/* Every second row, from its half of a group. */
+/* Writes every second row from its half of a group. */
 static void write_half(const sampler *s, int64_t count, int64_t rows, const ts_real *half, ts_real *points) {
     const int64_t n = s->spec->n, d = s->spec->d;
     for (int64_t i = 0; i < rows; i++)

@@ -1,3 +1,4 @@
+/* trainer.c: options, memory, training steps and validation. */
 #include "trainer.h"
 
 #include <float.h>
@@ -86,7 +87,7 @@ ts_status ts_train_check(const ts_train_options *o, ts_error *error) {
 
 double ts_train_memory(const ts_train_options *o, int threads) {
     const double e = (double)(o->d + ts_scheme_width(o->scheme, o->k)), k = (double)o->k, unroll = (double)o->unroll;
-    const double at_once = o->batch >= threads ? threads : 1; /* tasks; fewer are shared out within */
+    const double at_once = o->batch >= threads ? threads : 1; /* tasks; if fewer than threads, threads share each */
     const double task = (double)o->n * (22 * e + unroll * (10 * e + 14 * k));
     const double copies = (double)o->batch + (o->optimiser.kind == TS_SGD ? 2 : 3);
     const double curves = 2 * (double)(o->eval_batches * o->batch) * (unroll + 1);
@@ -102,18 +103,18 @@ int64_t ts_train_unroll_at(const ts_train_options *o, int64_t step) {
 
 /* ---- memory ------------------------------------------------------------------------------------------------------ */
 
-/* One thread's. */
+/* The memory of one thread. */
 typedef struct worker {
     ts_tape *tape;
-    ts_params *params; /* the model's, gradients going to the slot of a task */
+    ts_params *params; /* the model's; gradients go to the slot of the current task */
     ts_real *points;
-    void *drawing;     /* room for drawing a task */
+    void *drawing;     /* workspace for drawing a task */
     ts_tensor **after; /* [unroll] */
 } worker;
 
 struct ts_trainer_work {
-    ts_real *slots; /* [batch, parameters] the gradient of each task; zeros between steps, */
-    bool spoilt;    /* unless one failed */
+    ts_real *slots; /* [batch, parameters] the gradient of each task; zeros between steps */
+    bool spoilt;    /* a step failed, and the slots are not zeros */
     double *losses; /* [batch] */
     worker *workers;
     int n_workers;
@@ -138,7 +139,7 @@ static bool make_worker(worker *w, const ts_trainer *t) {
     return w->tape && w->params && w->points && w->drawing && w->after;
 }
 
-/* As many workers as there are threads now. */
+/* Creates workers until there is one for each thread. */
 static bool enough_workers(ts_trainer *t) {
     struct ts_trainer_work *work = t->work;
     const int threads = ts_max_threads();
@@ -214,14 +215,14 @@ void ts_trainer_free(ts_trainer *t) {
 /* ---- a step ------------------------------------------------------------------------------------------------------ */
 
 static ts_status draw_task(const ts_train_options *o, int64_t step, int64_t task, const worker *w, ts_error *error) {
-    /* a task of the pool is of one family, wherever in a step it stands */
+    /* a task of the pool has the same family at every position in a step */
     const int64_t number = o->pool > 0 ? (step * o->batch + task) % o->pool : task;
     const ts_task_spec spec = task_spec(o, number);
     return ts_task_draw_in(w->drawing, &spec, o->seed, o->pool > 0 ? 0 : (uint32_t)step, (uint64_t)number, w->points,
                            NULL, error);
 }
 
-/* One task there and back; its gradient goes to its slot. */
+/* Forward and backward pass of one task; its gradient goes to its slot. */
 static ts_status train_task(const ts_trainer *t, worker *w, int64_t task, int64_t unroll, ts_error *error) {
     const ts_train_options *o = &t->options;
     const int64_t parameters = ts_params_size(t->model.params);
@@ -244,7 +245,7 @@ static ts_status train_task(const ts_trainer *t, worker *w, int64_t task, int64_
     return TS_OK;
 }
 
-/* Slot 0 becomes the sum of all, level by level of the tree; the others become zeros. */
+/* Adds the slots level by level of the tree: slot 0 becomes the sum, the others zeros. */
 static void add_slots(ts_real *slots, int64_t batch, int64_t parameters) {
     enum { RANGE = 4096 };
 #pragma omp parallel for schedule(static) if (ts_pays(batch * parameters))
@@ -279,7 +280,7 @@ static ts_status train_batch(ts_trainer *t, int64_t unroll, ts_error *error) {
     return failure.status;
 }
 
-/* The greatest magnitude; INFINITY when a number is not finite. */
+/* The greatest magnitude; INFINITY if a number is not finite. */
 static double largest(int64_t count, const ts_real *numbers) {
     ts_real most = 0;
     bool finite = true;
@@ -291,7 +292,7 @@ static double largest(int64_t count, const ts_real *numbers) {
     return finite ? (double)most : INFINITY;
 }
 
-/* A step, unless the optimiser cannot take the gradient. */
+/* Updates the parameters, or skips the step if the optimiser refuses the gradient. */
 static ts_status update(ts_trainer *t, ts_train_step *report, const ts_real *gradient, ts_error *error) {
     const int64_t parameters = ts_params_size(t->model.params);
     ts_real *values = ts_params_values(t->model.params);
@@ -340,7 +341,7 @@ ts_status ts_trainer_watch(ts_trainer *t, ts_tape_observer *observer, void *cont
 
 /* ---- validation -------------------------------------------------------------------------------------------------- */
 
-/* The validation tasks of one family stand in a row: tasks / families of each, the first ones one more. */
+/* The validation tasks are grouped by family: tasks / families of each, and one more of the first families. */
 static ts_status run_tests(ts_trainer *t, ts_error *error) {
     const ts_train_options *o = &t->options;
     const int64_t tasks = o->eval_batches * o->batch, width = o->unroll + 1;
@@ -368,7 +369,7 @@ ts_status ts_trainer_test(ts_trainer *t, ts_train_test *result, ts_error *error)
     for (int64_t i = 0; i < tasks; i++) {
         const double learned = t->work->learned[i * width + o->unroll], lloyd = t->work->lloyd[i * width + o->unroll];
         result->objective += exp(learned) / (double)tasks;
-        /* tasks that Lloyd solves without any cost tell nothing about a ratio */
+        /* a task that Lloyd solves with objective 0 gives no ratio: it counts as 1 */
         result->relative += (isinf(lloyd) ? 1 : exp(learned - lloyd)) / (double)tasks;
     }
     return TS_OK;

@@ -1,3 +1,4 @@
+/* extent.c: ranges and magnitudes, with NaN and infinities noticed. */
 #include "extent.h"
 
 #include <math.h>
@@ -6,7 +7,7 @@
 
 enum { COLUMNS = 64, BLOCK = 4096 };
 
-/* The ranges of some columns, and sums of 0, or NaN where not all of a column's numbers are finite. */
+/* The ranges of some columns; `zero` is 0, or NaN if a number of the column is not finite. */
 typedef struct ranges {
     ts_real low[COLUMNS], high[COLUMNS], zero[COLUMNS];
 } ranges;
@@ -27,7 +28,7 @@ static ranges no_range(void) {
     return r;
 }
 
-/* The least, the greatest and a sum of zeros are the same in any order. */
+/* Minima, maxima and sums of zeros are the same in any order. */
 static void join(const ranges *part, ranges *all) {
     for (int a = 0; a < COLUMNS; a++) {
         all->low[a] = part->low[a] < all->low[a] ? part->low[a] : all->low[a];

@@ -1,3 +1,4 @@
+/* rescaling.c: fits, applies and inverts shifts and scales. */
 #include "rescaling.h"
 
 #include <math.h>
@@ -6,15 +7,15 @@
 
 #include "../../autograd/parallel.h"
 
-/* A column farther from 0 than FAR times its range loses too many digits of ts_real to its offset. */
+/* A column farther from 0 than FAR times its range would lose too many digits of ts_real to its offset. */
 static const double FAR = 16;
-/* Between these two, squares of differences neither overflow nor vanish in ts_real. */
+/* Between these two, squares of differences neither overflow nor underflow in ts_real. */
 static const double SMALLEST = 0x1p-30, LARGEST = 0x1p30;
 static const double LIMIT = 1e100;
 
-enum { COLUMNS = 64 }; /* at a time */
+enum { COLUMNS = 64 }; /* columns treated at a time */
 
-/* The ranges of `columns` columns. */
+/* Widens the ranges of `columns` columns. */
 static void widen(int64_t n, int64_t d, int64_t columns, const double *table, double low[COLUMNS],
                   double high[COLUMNS]) {
 #pragma omp parallel for reduction(min : low[:COLUMNS]) reduction(max : high[:COLUMNS]) if (ts_pays(n * columns))
@@ -77,7 +78,7 @@ static void fit_standard(int64_t n, const double *table, const double *low, cons
     for (int64_t j = 0; j < d; j++) r->shift[j] = fmin(low[j] + r->shift[j] / (double)n, high[j]);
     for (int64_t i = 0; i < n; i++)
         for (int64_t j = 0; j < d; j++) {
-            /* in units of the range, so that no square vanishes or overflows */
+            /* in units of the range, so that no square underflows or overflows */
             const double range = high[j] > low[j] ? high[j] - low[j] : 1;
             const double from_mean = (table[i * d + j] - r->shift[j]) / range;
             r->scale[j] += from_mean * from_mean;
@@ -130,7 +131,7 @@ void ts_rescaling_free(ts_rescaling *rescaling) {
     *rescaling = (ts_rescaling){0};
 }
 
-/* A number of column j as a point has it. */
+/* A number of column j after rescaling. */
 static inline double scaled(const ts_rescaling *r, int64_t j, double x) {
     return (x - r->shift[j]) / r->scale[j];
 }
@@ -149,7 +150,7 @@ void ts_rescaling_apply_exactly(const ts_rescaling *r, int64_t n, const double *
         for (int64_t j = 0; j < d; j++) points[i * d + j] = scaled(r, j, table[i * d + j]);
 }
 
-/* Does ts_real hold all points exactly? */
+/* Can ts_real represent all points exactly? */
 static bool is_exact(const ts_rescaling *r, int64_t n, const double *table) {
     const int64_t d = r->d;
     bool exact = true;
@@ -165,15 +166,15 @@ static bool is_exact(const ts_rescaling *r, int64_t n, const double *table) {
     return exact;
 }
 
-/* In the memory of the table, which shrinks. */
+/* Converts in the table's memory, which shrinks. */
 static ts_real *convert_in_place(const ts_rescaling *r, int64_t n, double *table) {
     const int64_t d = r->d;
     ts_real *points = (ts_real *)(void *)table;
-    for (int64_t j = 0; j < d; j++) { /* a number lands on itself, or on those before it */
+    for (int64_t j = 0; j < d; j++) { /* a number overwrites itself or earlier ones */
         ts_real x = (ts_real)scaled(r, j, table[j]);
         memcpy((char *)table + (size_t)j * sizeof x, &x, sizeof x);
     }
-    /* rows first .. end-1 land where rows up to first were, which have gone before */
+    /* rows first .. end-1 overwrite rows up to first, which are converted already */
     for (int64_t first = 1, end = 2; first < n; first = end, end *= 2)
         ts_rescaling_apply(r, (end < n ? end : n) - first, table + first * d, points + first * d);
     ts_real *smaller = realloc(points, (size_t)(n * d) * sizeof *points);

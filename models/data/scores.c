@@ -1,3 +1,4 @@
+/* scores.c: objectives and the adjusted Rand index. */
 #include "scores.h"
 
 #include <math.h>
@@ -11,7 +12,7 @@ enum { BLOCK = 4096 };
 
 double ts_objective(int64_t n, int64_t d, const ts_real *points, const ts_real *centers, const int64_t *labels) {
     double total = 0;
-    /* Sums of blocks of rows are added in order, whoever computed them. */
+    /* The sums of blocks of rows are added in order, whichever threads computed them. */
 #pragma omp parallel for ordered schedule(static, 1) if (n > BLOCK && ts_pays(n * d))
     for (int64_t block = 0; block < (n + BLOCK - 1) / BLOCK; block++) {
         double sum = 0;
@@ -47,10 +48,10 @@ double ts_trimmed_objective(const ts_points *points, int64_t k, const double *ce
 
 /* ---- sums over points -------------------------------------------------------------------------------------------- */
 
-enum { PARTS = 256 }; /* of the points; their bounds and the order of their sums depend on n alone */
+enum { PARTS = 256 }; /* parts of the points; their bounds and the order of their sums depend on n alone */
 
-/* 1 - cos(x, c), half the squared distance of the unit vectors, which keeps the digits of small angles; 1 where either
- * is zero. */
+/* 1 - cos(x, c), computed as half the squared distance of the unit vectors, which keeps the digits of small angles; 1
+ * if either vector is zero. */
 static double cosine_distance(const ts_points *p, int64_t i, const double *c) {
     const ts_points center = {.n = 1, .d = p->d, .exact = c};
     const double of_point = ts_point_length(p, i), of_center = ts_point_length(&center, 0);
@@ -63,7 +64,7 @@ static double cosine_distance(const ts_points *p, int64_t i, const double *c) {
     return sum / 2;
 }
 
-/* What points first .. end-1 add. */
+/* The contribution of points first .. end-1. */
 TS_CLONES static double cost_of_part(ts_cost cost, int64_t first, int64_t end, const ts_points *points,
                                      const double *scale, const double *centers, const int64_t *labels) {
     double sum = 0;
@@ -91,7 +92,7 @@ double ts_cost_of(ts_cost cost, const ts_points *points, const double *scale, co
     return sum;
 }
 
-/* What one point adds, of its distances D [k]. */
+/* The contribution of one point with distances D [k]. */
 static double energy_of(int64_t k, const double *distance, double gamma) {
     double least = distance[0], sum = 0;
     for (int64_t j = 1; j < k; j++) least = fmin(least, distance[j]);
@@ -106,7 +107,7 @@ static double shared_by_power(int64_t k, const double *distance, double m) {
     return least > 0 ? least * pow(sum, 1 - m) : 0;
 }
 
-/* sum over points of `each` of their distances to all centres. */
+/* The sum over all points of `each`, a function of their distances to all centres. */
 static double sum_shared(ts_cost cost, const ts_points *points, int64_t k, const double *centers,
                          double (*each)(int64_t k, const double *distance, double parameter), double parameter) {
     const int64_t n = points->n, d = points->d;
@@ -152,7 +153,7 @@ static double pairs_within(int64_t count) {
     return (double)count * (double)(count - 1) / 2;
 }
 
-/* The number of pairs of items that agree in a, or in a and b, after sorting. */
+/* The number of pairs of items with equal a, or with equal a and b, in a sorted list. */
 static double agreeing(int64_t n, const pair *sorted, bool both) {
     double sum = 0;
     for (int64_t i = 0, run = 0; i < n; i++) {

@@ -1,3 +1,4 @@
+/* seeding.c: the methods of choosing initial centres. */
 #include "seeding.h"
 
 #include <math.h>
@@ -28,26 +29,27 @@ int64_t ts_pick_weighted(int64_t n, const double *weight, double u) {
         last = i;
         if (sum > u * total) return i;
     }
-    return last; /* the sums rounded short of u * total */
+    return last; /* rounding left all sums below u * total */
 }
 
-enum { BLOCK = 4096 }; /* rows whose weights are added up on their own, whoever does it */
+enum { BLOCK = 4096 }; /* rows whose weights are summed separately, by any thread */
 
 typedef struct seeder {
     int64_t n, d;
     ts_points points;
     double *newest;  /* [d] the row chosen last */
-    double *nearest; /* [n] squared distance to the nearest chosen row, */
-    int64_t *owner;  /* [n] which is number owner[i] of those chosen */
-    double *apart;   /* [k] squared distance of the newest to those chosen before it */
+    double *nearest; /* [n] squared distance to the nearest chosen row */
+    int64_t *owner;  /* [n] the number of that row among those chosen */
+    double *apart;   /* [k] squared distances from the newest row to those chosen before it */
     int64_t blocks;
-    double *sum;       /* [blocks] of nearest */
-    int64_t *farthest; /* [blocks] the first row with the greatest of nearest */
+    double *sum;       /* [blocks] sums of `nearest` */
+    int64_t *farthest; /* [blocks] the first row with the greatest `nearest` */
     ts_rng rng;
 } seeder;
 
-/* Writes the rows of a block that may be nearer to the newest row, number `count`, and returns how many. A distance to
- * it is at least its distance to theirs less theirs: most rows need not even be read. */
+/* Writes the rows of a block that may be nearer to the newest row, number `count`, and returns how many. By the
+ * triangle inequality a row is at least as far from the newest as the newest is from the row's owner, less the row's
+ * own distance to that owner: most rows need not even be read. */
 TS_CLONES static int64_t find_open(const seeder *s, int64_t first, int64_t end, int64_t count, int32_t *open) {
     const double clearly = 4 * (1 + 1e-6);
     int64_t found = 0;
@@ -89,7 +91,7 @@ static void update_block(const seeder *s, int64_t block, int64_t count) {
     s->farthest[block] = farthest;
 }
 
-/* Takes the newest of the rows chosen, number `count`. */
+/* Takes the newest chosen row, number `count`, into account. */
 static void update_nearest(const seeder *s, const int64_t *rows, int64_t count) {
     for (int64_t a = 0; a < s->d; a++) s->newest[a] = ts_point_at(&s->points, rows[count], a);
     for (int64_t j = 0; j < count; j++) s->apart[j] = ts_squared_distance(&s->points, rows[j], NULL, s->newest);
@@ -97,7 +99,8 @@ static void update_nearest(const seeder *s, const int64_t *rows, int64_t count) 
     for (int64_t block = 0; block < s->blocks; block++) update_block(s, block, count);
 }
 
-/* A row not among rows[0..count-1], uniformly: the r-th of those left, which is r plus the chosen ones before it. */
+/* Draws a row not among rows[0..count-1] uniformly: the r-th of the others, which is r plus the chosen rows before it.
+ */
 static int64_t draw_unchosen(const seeder *s, const int64_t *rows, int64_t count) {
     const int64_t r = ts_rng_below(s->rng, (uint64_t)count, s->n - count);
     int64_t row = r, last = -1;
@@ -109,7 +112,7 @@ static int64_t draw_unchosen(const seeder *s, const int64_t *rows, int64_t count
     return row;
 }
 
-/* A row with probability proportional to its weight: a block first, then a row of it. */
+/* Draws a row with probability proportional to its weight: first a block, then a row of it. */
 static int64_t draw_weighted(const seeder *s, double u) {
     double total = 0, before = 0;
     for (int64_t b = 0; b < s->blocks; b++) total += s->sum[b];
@@ -123,7 +126,7 @@ static int64_t next_row(const seeder *s, ts_seeding seeding, const int64_t *rows
     int64_t farthest = s->farthest[0];
     for (int64_t b = 1; b < s->blocks; b++)
         if (s->nearest[s->farthest[b]] > s->nearest[farthest]) farthest = s->farthest[b];
-    if (!(s->nearest[farthest] > 0)) return draw_unchosen(s, rows, count); /* every row equals a chosen one */
+    if (!(s->nearest[farthest] > 0)) return draw_unchosen(s, rows, count); /* every row equals a chosen row */
     if (seeding == TS_SEED_GONZALEZ) return farthest;
     return draw_weighted(s, ts_rng_uniform(s->rng, (uint64_t)count));
 }

@@ -1,3 +1,4 @@
+/* definition.c: schemes, ranges of coordinates, and the checks of a definition. */
 #include "definition.h"
 
 #include <math.h>
@@ -116,7 +117,7 @@ static bool overlap(const checker *c, const ts_projection *a, const ts_projectio
     return false;
 }
 
-/* All scores would be equal. */
+/* Refuses queries and keys without a common coordinate: all scores would be equal. */
 static bool query_meets_key(const checker *c, const char *name, const ts_block *b) {
     if (b->query.learned || b->key.learned || overlap(c, &b->query, &b->key)) return true;
     return wrong(c, name, "query and key have no coordinate in common");
@@ -136,7 +137,7 @@ static bool weights_ok(const checker *c, const char *name, const ts_block *b) {
            query_meets_key(c, name, b);
 }
 
-/* Nothing could be read from the points. */
+/* Refuses values that write no code: no label could be read from the points. */
 static bool writes_code(const checker *c, const ts_projection *value) {
     bool writes = value->learned || ts_scheme_code_width(c->definition->scheme, c->k) == 0;
     for (int i = 0; i < value->n_copies; i++) writes = writes || value->copy[i].to.group == TS_GROUP_CODE;
@@ -206,7 +207,7 @@ ts_status ts_definition_check(const ts_definition *definition, int64_t d, int64_
 }
 
 void ts_definition_change_unit(ts_definition *definition, double factor) {
-    if (definition->norm.present) return; /* lengths do not matter there */
+    if (definition->norm.present) return; /* normalised data do not depend on the unit */
     for (int i = 0; i < TS_BLOCKS; i++) {
         ts_block *b = ts_definition_block(definition, i);
         if (b->identity || b->simplex.map->scale_invariant) continue;

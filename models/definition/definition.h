@@ -1,14 +1,14 @@
 /* definition.h: a clustering transformer as data.
  *
- * One layer, applied T times with the same weights, takes tokens of points Xbar and of centres Cbar:
+ * One layer, applied T times with the same weights, maps tokens of points Xbar and of centres Cbar:
  *
  *     Xbar' = Xbar + A1(Xbar, Cbar) + A2(Xbar, Xbar)      cross_points, self_points:    assign
  *     Cbar' = Cbar + A3(Cbar, Xbar') + A4(Cbar, Cbar)     cross_centers, self_centers:  update
- *     then, on the centres, if there is one: a norm, a feed-forward block
+ *     then, optionally, on the centres: a norm, a feed-forward block
  *
- * Each block A is attention with three projections of its own. In a construction the projections are fixed matrices
- * that copy groups of coordinates; a learned model trains them. A definition does not know d and k: the same one is
- * built for any problem. docs/definitions.md describes the same as JSON (definition_json.h).
+ * Each block A is attention with its own three projections. In a construction the projections are fixed matrices that
+ * copy groups of coordinates; in a learned model they are trained. A definition does not contain d and k: it can be
+ * built for any problem. docs/definitions.md describes definitions as JSON (definition_json.h).
  *
  * Sources: [C26] Clarkson, Horesh, Ito, Park, Ram, "Transformer Circuits Can Realize Clustering Algorithms", ICML
  * 2026, section 3; [P26] Park, Clarkson, Horesh, Ito, Ram, "Leaner Transformers Can Easily Learn to Cluster",
@@ -20,25 +20,25 @@
 
 /* ---- tokens -------------------------------------------------------------------------------------------------- */
 
-/* What a token holds after its d data coordinates. The code of a centre is its row of the code book M [k,c]; a point
- * carries the code of its cluster, 0 at first. */
+/* What a token holds after its d data coordinates. The code of a centre is its row of the code book M [k,c]; the code
+ * of a point is that of its cluster, initially 0. */
 typedef enum ts_scheme {
     TS_SCHEME_ONEHOT, /* c = k, M = identity */
-    TS_SCHEME_BINARY, /* c = ceil(log2 k), 1 when k = 1; row j = the bits of j, least significant first */
+    TS_SCHEME_BINARY, /* c = ceil(log2 k), or 1 if k = 1; row j = the bits of j, least significant first */
     TS_SCHEME_NONE,   /* nothing */
     TS_SCHEME_DOT     /* a one-hot code, then the squared norm of the data coordinates, then a 1 */
 } ts_scheme;
 
 extern const char *const ts_scheme_names[]; /* "onehot", "binary", "none", "dot", NULL */
 int64_t ts_scheme_code_width(ts_scheme scheme, int64_t k);
-int64_t ts_scheme_width(ts_scheme scheme, int64_t k);                 /* s: of all that follows the data */
+int64_t ts_scheme_width(ts_scheme scheme, int64_t k);                 /* s: the width of all that follows the data */
 void ts_scheme_code_book(ts_scheme scheme, int64_t k, ts_real *book); /* [k,c] */
 
-/* Groups of a token's coordinates, in the order in which they stand. */
+/* Groups of a token's coordinates, in their order in the token. */
 typedef enum ts_group { TS_GROUP_DATA, TS_GROUP_CODE, TS_GROUP_NORM, TS_GROUP_ONE } ts_group;
 extern const char *const ts_group_names[]; /* "data", "code", "norm", "one", NULL */
 
-/* Coordinates first .. first+count-1 of a group; count = 0: from first to its end. */
+/* Coordinates first .. first+count-1 of a group; count = 0: from `first` to the end of the group. */
 typedef struct ts_range {
     ts_group group;
     int64_t first, count;
@@ -46,8 +46,8 @@ typedef struct ts_range {
 
 /* ---- the parts of the layer ---------------------------------------------------------------------------------- */
 
-/* One term of a fixed projection: scale * (the coordinates `from`) written into those of `to`, which are as many, or
- * one, which then receives their sum. */
+/* One term of a fixed projection: scale * (the coordinates `from`) is written to the coordinates `to`, which are as
+ * many, or one, which then receives their sum. */
 typedef struct ts_copy {
     ts_range from, to;
     double scale;
@@ -55,14 +55,14 @@ typedef struct ts_copy {
 
 enum { TS_MAX_COPIES = 4 };
 typedef struct ts_projection {
-    bool learned; /* a trained matrix [e,e] with bias [e]; otherwise the sum of the copies, and no bias */
+    bool learned; /* a trained matrix [e,e] with bias [e]; else the sum of the copies, without bias */
     int n_copies;
     ts_copy copy[TS_MAX_COPIES];
 } ts_projection;
 
 typedef struct ts_block {
-    bool identity; /* self-attention only: the weights are the identity matrix, the output is the values */
-    bool own_code; /* cross_centers only: a centre sees just the points whose code is its own (an exact mask) */
+    bool identity; /* self-attention only: the weights are the identity matrix, and the output is the values */
+    bool own_code; /* cross_centers only: a centre sees only the points that carry its own code (an exact mask) */
     bool scaled;   /* divide the scores by sqrt(e) */
     ts_score score;
     ts_simplex_spec simplex;
@@ -71,18 +71,18 @@ typedef struct ts_block {
     ts_projection query, key, value;
 } ts_block;
 
-/* RMSNorm to a given length: x -> length x / sqrt(||x||^2 + count eps) on a range of data coordinates. Points and
- * initial centres pass it once, with eps = 0, before the first layer; a row of zeros is refused. Centres pass it after
- * each update; one whose squared length was below count TS_LOST_DIRECTION / 3 (clustering.h), in units of the length's
- * square, has lost its direction and keeps its old place. */
+/* RMSNorm to a given length: x -> length x / sqrt(||x||^2 + count eps) on a range of data coordinates. It is applied to
+ * points and initial centres once before the first layer, with eps = 0, where a row of zeros is refused, and to centres
+ * after each update. A centre whose squared length was below count TS_LOST_DIRECTION / 3 (clustering.h), in units of
+ * length^2, has lost its direction and keeps its old position. */
 typedef struct ts_norm {
     bool present;
     ts_range range;
     double length, eps;
 } ts_norm;
 
-/* centres += sum over units of weight * f(scale * from), written into `to` as a copy writes; or, learned, two trained
- * linear maps with a hidden width. */
+/* Fixed: centres += sum over units of weight * f(scale * from), written to `to` as by ts_copy. Learned: two trained
+ * linear maps with a hidden width (feed_forward.h). */
 typedef struct ts_unit {
     ts_range from, to;
     double scale, weight;
@@ -97,7 +97,7 @@ typedef struct ts_feed_forward_definition {
     ts_unit unit[TS_MAX_UNITS];
 } ts_feed_forward_definition;
 
-/* The elementwise functions a feed-forward block may use, ending with a NULL name. */
+/* The elementwise functions that a feed-forward block can use, ending with a NULL name. */
 typedef struct ts_activation_entry {
     const char *name; /* "relu", "relu_squared", "tanh", "sigmoid" */
     ts_tensor *(*apply)(ts_tape *tape, ts_tensor *x);
@@ -108,33 +108,32 @@ enum { TS_DEFINITION_NAME = 64 };
 typedef struct ts_definition {
     char name[TS_DEFINITION_NAME];
     ts_scheme scheme;
-    bool medoids; /* centres are rows of the data: each keeps a row of its own, and the best centres met are the result
-                   */
-    bool trims;   /* points to which their own centre gives no weight are left out: label -1 */
+    bool medoids; /* centres are k different rows of the data, and the best centres found are the result */
+    bool trims;   /* points to which their own centre gives no weight are trimmed: label -1 */
     ts_block cross_points, self_points, cross_centers, self_centers;
     ts_norm norm;
     ts_feed_forward_definition feed_forward;
 } ts_definition;
 
-/* Its four blocks by number, 0 to 3 in the order above, and their names. */
+/* The four blocks by number, 0 to 3 in the order above, and their names. */
 enum { TS_BLOCKS = 4 };
 extern const char *const ts_block_names[TS_BLOCKS];
 ts_block *ts_definition_block(ts_definition *definition, int i);
 
-/* Where a range lies in a token: its first coordinate, and how many. count = -1 when it leaves its group, or the group
- * is not in the scheme. */
+/* The place of a range in a token: its first coordinate and its width. count = -1 if it exceeds its group, or the
+ * scheme does not have the group. */
 typedef struct ts_place {
     int64_t first, count;
 } ts_place;
 ts_place ts_range_place(const ts_range *range, ts_scheme scheme, int64_t d, int64_t k);
 
-/* Refuses, by the name of the part, what cannot be run on d coordinates and k clusters: a simplex without its
- * parameter, identity in a cross-attention, gamma that is not positive and finite, coordinates out of range, copies
- * between ranges of different widths, queries and keys that never meet. */
+/* Refuses a definition that cannot be run on d coordinates and k clusters; the error names the part: a simplex map
+ * without its parameter, identity weights in cross-attention, a gamma that is not positive and finite, coordinates out
+ * of range, copies between ranges of different widths, queries and keys without a common coordinate. */
 ts_status ts_definition_check(const ts_definition *definition, int64_t d, int64_t k, ts_error *error);
 
-/* Multiplies gamma by factor^2 in blocks that score data coordinates, where that changes weights: for data in a unit
- * `factor` times as large. */
+/* Multiplies gamma by factor^2 in the blocks whose weights depend on it and whose scores use data coordinates: adapts
+ * the definition to data in a unit `factor` times as large. */
 void ts_definition_change_unit(ts_definition *definition, double factor);
 
 #endif

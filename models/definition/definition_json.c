@@ -1,3 +1,4 @@
+/* definition_json.c: the JSON reader and writer of definitions. */
 #include "definition_json.h"
 
 #include <errno.h>
@@ -10,7 +11,7 @@
 
 /* ---- reading ----------------------------------------------------------------------------------------------------- */
 
-/* Where in the text we are, for messages. */
+/* The place in the text, for messages. */
 typedef struct reader {
     ts_error *error;
     char path[128];
@@ -25,7 +26,7 @@ static bool refuse(const reader *r, const char *format, ...) {
     vsnprintf(reason, sizeof reason, format, values);
     va_end(values);
     for (char *c = reason; *c != '\0'; c++)
-        if ((unsigned char)*c < ' ' || *c == 127) *c = '?'; /* names come from the file; a message is one line */
+        if ((unsigned char)*c < ' ' || *c == 127) *c = '?'; /* names come from the file, and a message is one line */
     ts_error_set(r->error, TS_ERROR_VALUE, "%s%s%s", r->path, r->path[0] == '\0' ? "" : ": ", reason);
     return false;
 }
@@ -37,7 +38,7 @@ static reader inside(const reader *r, const char *name) {
     return in;
 }
 
-/* Is it an object with no other keys than those of "name|scheme|..."? */
+/* Is it an object with no keys but those in a list such as "name|scheme|.."? */
 static bool object_ok(const reader *r, json_t *value, const char *keys) {
     const char *key;
     json_t *member;
@@ -52,7 +53,7 @@ static bool object_ok(const reader *r, json_t *value, const char *keys) {
     return true;
 }
 
-/* The readers below leave *value as it is when the key is absent. */
+/* The readers below leave *value unchanged if the key is absent. */
 static bool read_flag(const reader *r, json_t *object, const char *key, bool *value) {
     json_t *member = json_object_get(object, key);
     const reader in = inside(r, key);
@@ -71,7 +72,7 @@ static bool read_number(const reader *r, json_t *object, const char *key, double
     return true;
 }
 
-/* A word that must be there. */
+/* A word that is required. */
 static const char *read_word(const reader *r, json_t *object, const char *key) {
     const char *word = json_string_value(json_object_get(object, key));
     const reader in = inside(r, key);
@@ -79,7 +80,7 @@ static const char *read_word(const reader *r, json_t *object, const char *key) {
     return word;
 }
 
-/* The place of a word in a list that ends with NULL; -1 after refusing. */
+/* The index of a word in a list that ends with NULL; -1 after setting the error. */
 static int place_of(const reader *r, const char *key, const char *word, const char *const *list) {
     const reader in = inside(r, key);
     char known[256] = "";
@@ -93,7 +94,7 @@ static int place_of(const reader *r, const char *key, const char *word, const ch
     return -1;
 }
 
-/* "data", or "data[0:2]": coordinates 0 and 1 of the group. */
+/* Reads "data", or "data[0:2]": coordinates 0 and 1 of the group. */
 static bool read_range(const reader *r, json_t *object, const char *key, ts_range *range) {
     char group[16] = "";
     const char *word = read_word(r, object, key);
@@ -107,7 +108,7 @@ static bool read_range(const reader *r, json_t *object, const char *key, ts_rang
     if (word[length] == '\0') return true;
     long long first, end;
     int used = 0;
-    if (word[length + strspn(word + length, "[0123456789:]")] != '\0' || /* sscanf skips blanks and signs */
+    if (word[length + strspn(word + length, "[0123456789:]")] != '\0' || /* sscanf would accept blanks and signs */
         sscanf(word + length, "[%9lld:%9lld]%n", &first, &end, &used) != 2 || word[length + (size_t)used] != '\0' ||
         used == 0 || end <= first)
         return refuse(&in, "'%s' is no range: write %s[FIRST:END], END not included", word, group);
@@ -124,7 +125,7 @@ static bool read_copy(const reader *r, json_t *value, ts_copy *copy) {
     return read_number(r, value, "scale", &copy->scale);
 }
 
-/* "learned"; "data" or "-data", a group copied onto itself; or a list of copies. */
+/* Reads "learned"; "data" or "-data", a group copied onto itself; or a list of copies. */
 static bool read_projection(const reader *r, json_t *object, const char *key, ts_projection *p) {
     json_t *value = json_object_get(object, key);
     const reader in = inside(r, key);
@@ -175,7 +176,7 @@ static bool read_block(const reader *outer, json_t *root, const char *name, ts_b
     if (object == NULL) return refuse(&r, "is missing");
     if (!object_ok(&r, object, keys) || !read_flag(&r, object, "identity", &b->identity)) return false;
     if (!read_projection(&r, object, "value", &b->value)) return false;
-    if (b->identity) return object_ok(&r, object, "identity|value"); /* the rest would mean nothing */
+    if (b->identity) return object_ok(&r, object, "identity|value"); /* other keys would have no effect */
     const char *score = read_word(&r, object, "score");
     const int place = score == NULL ? -1 : place_of(&r, "score", score, scores);
     if (place < 0 || !read_simplex(&r, object, &b->simplex)) return false;
@@ -266,7 +267,7 @@ ts_status ts_definition_from_json(const char *text, size_t length, ts_definition
 
 /* ---- writing ----------------------------------------------------------------------------------------------------- */
 
-/* The shortest decimal that reads back as the same number. */
+/* Writes the shortest decimal that reads back as the same number. */
 static void write_number(FILE *out, double value) {
     char text[40];
     for (int digits = 6; digits <= 17; digits++) {

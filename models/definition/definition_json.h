@@ -1,17 +1,18 @@
-/* definition_json.h: definitions (definition.h) as JSON text. docs/definitions.md is the schema, with examples.
+/* definition_json.h: reads and writes definitions (definition.h) as JSON text. docs/definitions.md has the schema and
+ * examples.
  *
- * Built when jansson is there; the rest of the library does without. */
+ * Built only if jansson is found; the rest of the library does not need it. */
 #ifndef TS_DEFINITION_JSON_H
 #define TS_DEFINITION_JSON_H
 
 #include "definition.h"
 
-/* Reads one object. Refuses, by the name of the part, what is not known (keys, words, types of values), keys that stand
- * twice, and text after the object; syntax errors name line and column. What depends on d and k is left to
+/* Reads one object. Refuses unknown keys and words, values of a wrong type, duplicate keys, and text after the object;
+ * the error names the part, or line and column of a syntax error. What depends on d and k is left to
  * ts_definition_check. */
 ts_status ts_definition_from_json(const char *text, size_t length, ts_definition *definition, ts_error *error);
 
-/* The text, ending with a newline, from which the same definition is read; free() it. NULL when out of memory. */
+/* Text, ending with a newline, that reads back as the same definition; allocated. NULL when out of memory. */
 char *ts_definition_to_json(const ts_definition *definition);
 
 #endif

@@ -1,3 +1,4 @@
+/* variants.c: the table of variants, their definitions and settings. */
 #include "variants.h"
 
 #include <stdio.h>
@@ -104,8 +105,8 @@ static void also(ts_projection *p, ts_group from, ts_group to, double scale) {
     p->copy[p->n_copies++] = (ts_copy){.from = {.group = from}, .to = {.group = to}, .scale = scale};
 }
 
-/* Self-attention that erases a group from the residual stream: with Q = K a set of tokens attends to itself, up to
- * duplicates, which carry equal values; so P = I is exact, and needs no n x n scores. */
+/* Self-attention that erases a group from the residual stream. With Q = K each token attends to itself and its
+ * duplicates, which have equal values; so P = I is exact, and needs no n x n scores. */
 static ts_block erase(ts_group group) {
     return (ts_block){.identity = true, .query = take(group, 1), .key = take(group, 1), .value = take(group, -1)};
 }
@@ -145,12 +146,12 @@ bool ts_variant_has(const ts_variant *v, const char *parameter) {
     return has_parameter(v->assign, parameter) || has_parameter(v->update, parameter);
 }
 
-/* Trimming a share needs no gamma: only the order of the distances counts. */
+/* Trimming a share needs no gamma, because only the order of the distances matters. */
 static bool trims_a_share(const ts_variant *v, const ts_settings *s) {
     return v->trims && s->trim >= 0;
 }
 
-/* A point writes the code of the centre it prefers. */
+/* A point takes the code of the centre it prefers. */
 static ts_block assign_block(const ts_variant *v, const ts_settings *s) {
     const bool soft = v->gamma != TS_GAMMA_UPDATE && v->gamma != TS_GAMMA_NONE && isfinite(s->gamma);
     const ts_simplex *map = soft ? &ts_softmax_map : s->share_ties ? &ts_hardmax_map : v->assign;
@@ -160,8 +161,8 @@ static ts_block assign_block(const ts_variant *v, const ts_settings *s) {
     return b;
 }
 
-/* A centre averages the points that carry its code, by how much of it they carry; binary codes are matched, which gives
- * the same mean. Or it weighs its own points by their distance. */
+/* A centre averages the points in proportion to how much of its code they carry; with binary codes it matches whole
+ * codes, which gives the same mean. Or it weighs its own points by their distance. */
 static ts_block update_block(const ts_variant *v, const ts_settings *s, ts_scheme scheme) {
     const bool soft_codes = scheme == TS_SCHEME_BINARY && v->gamma != TS_GAMMA_UPDATE && isfinite(s->gamma);
     ts_block b;
@@ -177,7 +178,7 @@ static ts_block update_block(const ts_variant *v, const ts_settings *s, ts_schem
     return b;
 }
 
-/* Theorem 2.2 of [C26]: -||x - c||^2 = 2 x.c - ||c||^2 - ||x||^2, of which the last term decides nothing. The squared
+/* Theorem 2.2 of [C26]: -||x - c||^2 = 2 x.c - ||c||^2 - ||x||^2, where the last term has no effect. The squared
  * norms of new centres come from the feed-forward block: c^2 = relu(c)^2 + relu(-c)^2. */
 static void use_dot_products(ts_definition *d) {
     const ts_range data = {.group = TS_GROUP_DATA}, norm = {.group = TS_GROUP_NORM};
@@ -258,13 +259,13 @@ static int compare_doubles(const void *a, const void *b) {
     return (x > y) - (x < y);
 }
 
-/* The mean of the two in the middle where they are even in number; sorts them. */
+/* The median; of an even number of values the mean of the middle two. Sorts the values. */
 static double median(int64_t n, double *values) {
     qsort(values, (size_t)n, sizeof *values, compare_doubles);
     return n % 2 == 1 ? values[n / 2] : values[n / 2 - 1] / 2 + values[n / 2] / 2;
 }
 
-/* nearest[n]: squared distances to the nearest initial centre. */
+/* Writes nearest[n], the squared distances to the nearest initial centre. */
 static void find_nearest(const ts_problem *p, double *nearest) {
     const ts_points points = ts_problem_points(p);
 #pragma omp parallel for if (ts_pays(p->n * p->k * p->d))

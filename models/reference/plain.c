@@ -1,3 +1,4 @@
+/* plain.c: the steps that all plain algorithms share: assigning, moving centres, empty clusters. */
 #include "plain.h"
 
 #include <float.h>
@@ -11,12 +12,12 @@
 
 /* ---- making one -------------------------------------------------------------------------------------------------- */
 
-/* A number as the problem keeps it. */
+/* A number, rounded to ts_real unless the problem is stated in double. */
 static double kept(const ts_plain *p, double value) {
     return p->exact ? value : (double)(ts_real)value;
 }
 
-/* A row of the points, or of the initial centres, to length 1. */
+/* Scales a row of the points, or of the initial centres, to length 1. */
 static bool to_unit_length(const ts_plain *p, const ts_points *rows, int64_t i, double *unit) {
     double greatest = 0, sum = 0;
     for (int64_t a = 0; a < rows->d; a++) greatest = fmax(greatest, fabs(ts_point_at(rows, i, a)));
@@ -61,12 +62,12 @@ static void place_on_row(ts_plain *p, int64_t j, int64_t i) {
     for (int64_t a = 0; a < p->problem.d; a++) p->centers[j * p->problem.d + a] = ts_point_at(&p->points, i, a);
 }
 
-/* What the state says of the centres, in ts_real. */
+/* Copies the centres to the state, in ts_real. */
 static void show_centers(ts_plain *p) {
     for (int64_t i = 0; i < p->problem.k * p->problem.d; i++) p->state.centers[i] = (ts_real)p->centers[i];
 }
 
-/* The nearest rows not taken by an earlier centre. */
+/* Moves each initial centre to the nearest row that no earlier centre has taken. */
 static void choose_first_medoids(ts_plain *p) {
     for (int64_t j = 0; j < p->problem.k; j++) {
         int64_t row = -1;
@@ -148,7 +149,7 @@ ts_plain *ts_plain_create(const ts_plain_algorithm *algorithm, const ts_settings
     }
     p->algorithm = algorithm;
     p->settings = *settings;
-    if (!(p->settings.gamma > 0)) p->settings.gamma = 1; /* not used: only the order of distances counts */
+    if (!(p->settings.gamma > 0)) p->settings.gamma = 1; /* not used: only the order of distances matters */
     p->problem = *problem;
     p->exact = problem->exact_centers != NULL;
     p->best_cost = INFINITY;
@@ -188,7 +189,7 @@ const ts_clustering *ts_plain_state(const ts_plain *plain) {
 
 /* ---- assigning ------------------------------------------------------------------------------------------------ */
 
-/* The squared distance; on the sphere minus the cosine, which orders the centres as it does. */
+/* The squared distance; on the sphere minus the cosine, which gives the same order of centres. */
 static double distance_to(const ts_plain *p, int64_t i, int64_t j) {
     const int64_t d = p->problem.d;
     if (!p->algorithm->unit) return squared_distance(p, i, j);
@@ -197,7 +198,7 @@ static double distance_to(const ts_plain *p, int64_t i, int64_t j) {
     return -sum;
 }
 
-/* By what a shared point is labelled: its share; its code's distance to that of the cluster. */
+/* The measure by which a shared point is labelled: its share, or minus the distance of its code to the cluster's. */
 static double likeness(const ts_plain *p, int64_t i, int64_t j) {
     if (p->algorithm->by_code) return -ts_plain_code_distance(p, i, j);
     return p->r[i * p->problem.k + j];
@@ -295,13 +296,13 @@ static void sort_members(ts_plain *p) {
     memset(p->first, 0, (size_t)(k + 1) * sizeof *p->first);
     for (int64_t i = 0; i < n; i++) p->first[p->state.labels[i] + 1]++;
     for (int64_t j = 0; j < k; j++) p->first[j + 1] += p->first[j];
-    memcpy(p->left, p->first, (size_t)k * sizeof *p->left); /* where the next member goes */
+    memcpy(p->left, p->first, (size_t)k * sizeof *p->left); /* the place of the next member */
     for (int64_t i = 0; i < n; i++) p->members[p->left[p->state.labels[i]]++] = i;
     for (int64_t j = 0; j < k; j++) p->left[j] = p->first[j + 1] - p->first[j];
     for (int64_t i = 0; i < n; i++) p->own[i] = squared_distance(p, i, p->state.labels[i]);
 }
 
-/* Weights of the members of a hard cluster. */
+/* Computes the weights of the members of a hard cluster. */
 static void weigh_members(ts_plain *p, int64_t j) {
     const int64_t count = p->first[j + 1] - p->first[j], *member = p->members + p->first[j];
     for (int64_t m = 0; m < count; m++) {
@@ -311,7 +312,7 @@ static void weigh_members(ts_plain *p, int64_t j) {
     if (p->algorithm->weigh != NULL) p->algorithm->weigh(p, j, count, p->scores, p->weights);
 }
 
-/* Adds to coordinate a of the sum. In a problem stated in double nothing is lost: what does not fit is carried. */
+/* Adds to coordinate a of the sum. In a problem stated in double the rounding error is carried. */
 static void add(ts_plain *p, int64_t a, double x) {
     const double before = p->sum[a];
     p->sum[a] += x;
@@ -319,13 +320,13 @@ static void add(ts_plain *p, int64_t a, double x) {
     p->carry[a] += fabs(before) >= fabs(x) ? before - p->sum[a] + x : x - p->sum[a] + before;
 }
 
-/* Coordinate a of the sum, carry and all, divided by s. */
+/* Coordinate a of the sum, including the carry, divided by s. */
 static double divided(const ts_plain *p, int64_t a, double s) {
     const double quotient = p->sum[a] / s;
     return p->exact ? quotient + (fma(-quotient, s, p->sum[a]) + p->carry[a]) / s : quotient;
 }
 
-/* Writes a mean; on the sphere its direction, if it has one. */
+/* Writes the mean to centre j; on the sphere its direction, if it has one. */
 static void write_center(ts_plain *p, int64_t j, double mass) {
     const int64_t d = p->problem.d;
     double squares = 0, scale = mass;
@@ -341,7 +342,7 @@ static bool is_row(const ts_plain *p, int64_t i, const double *center) {
     return true;
 }
 
-/* The weighted mean of `count` points, rows[0..] or all of them. */
+/* Moves centre j to the weighted mean of `count` points, those in `rows`, or all if that is NULL. */
 static void move_center(ts_plain *p, int64_t j, int64_t count, const int64_t *rows) {
     const int64_t d = p->problem.d;
     double mass = 0;
@@ -357,7 +358,7 @@ static void move_center(ts_plain *p, int64_t j, int64_t count, const int64_t *ro
         if (is_row(p, rows[m], p->centers + j * d)) p->state.medoids[j] = rows[m];
 }
 
-/* Does no point belong to cluster j at all? */
+/* Does no point belong to cluster j? */
 static bool is_empty(const ts_plain *p, int64_t j) {
     bool empty = p->first[j + 1] == p->first[j];
     for (int64_t i = 0; empty && p->r != NULL && i < p->problem.n; i++) empty = !(p->r[i * p->problem.k + j] > 0);
@@ -373,8 +374,8 @@ static double rounding_of(const ts_plain *p) {
     return sizeof(ts_real) == sizeof(float) && !p->exact ? FLT_EPSILON : DBL_EPSILON;
 }
 
-/* Is the point at the place of the centre it belonged to, up to the rounding of a mean of n numbers, and of directions
- * on the sphere? */
+/* Does the point lie on the centre it belonged to, up to the rounding of a mean of n numbers and, on the sphere, of
+ * directions? */
 static bool is_at_its_center(const ts_plain *p, int64_t i) {
     const double share = (double)p->problem.n * DBL_EPSILON + (p->algorithm->unit ? 4 * rounding_of(p) : 0);
     double square = 0;
@@ -382,7 +383,7 @@ static bool is_at_its_center(const ts_plain *p, int64_t i) {
     return !(p->own[i] > share * share * square);
 }
 
-/* Gives empty cluster j the farthest point of a cluster that keeps another; -1 in own[] marks the points given away. */
+/* Gives empty cluster j the farthest point of a cluster with another one; own[i] = -1 marks the points given away. */
 static void give_farthest(ts_plain *p, int64_t j) {
     int64_t best = -1;
     for (int64_t i = 0; i < p->problem.n; i++)
@@ -416,7 +417,7 @@ static ts_status fill_empty(ts_plain *p, ts_error *error) {
     return TS_OK;
 }
 
-/* Moves centre j, and says whether it stayed where it was but for rounding. */
+/* Moves centre j; returns whether it stayed in its place, up to rounding. */
 static bool move(ts_plain *p, int64_t j) {
     const int64_t n = p->problem.n, k = p->problem.k, d = p->problem.d;
     const double eps = rounding_of(p);

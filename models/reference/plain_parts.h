@@ -1,4 +1,4 @@
-/* plain_parts.h: the inside of the plain algorithms, for plain*.c only. */
+/* plain_parts.h: the internal state of the plain algorithms, for plain*.c only. */
 #ifndef TS_PLAIN_PARTS_H
 #define TS_PLAIN_PARTS_H
 
@@ -14,18 +14,18 @@ struct ts_plain {
     bool exact;            /* the problem is stated in double: nothing is rounded to ts_real */
     ts_points points;      /* the problem's, or `unit` */
     double *unit;          /* [n,d] on the unit sphere; NULL unless asked for */
-    double *centers;       /* [k,d] state.exact_centers is this */
-    double *r, *previous;  /* [n,k] responsibilities now and a step ago; NULL for hard algorithms */
-    double *shares;        /* [n,k] distances, from which responsibilities are made, before they are rounded */
-    int64_t *before;       /* [n] the labels a step ago; hard algorithms */
-    int64_t *members;      /* [n] rows in order of their clusters, */
-    int64_t *first;        /* [k+1] of which those of cluster j begin at first[j] */
-    int64_t *left;         /* [k] points that a cluster may still give away */
-    double *own;           /* [n] squared distance to the centre that a point belongs to */
+    double *centers;       /* [k,d] the same array as state.exact_centers */
+    double *r, *previous;  /* [n,k] responsibilities of this step and the last; NULL for hard algorithms */
+    double *shares;        /* [n,k] distances, then the responsibilities before rounding */
+    int64_t *before;       /* [n] the labels of the last step; hard algorithms */
+    int64_t *members;      /* [n] rows sorted by cluster */
+    int64_t *first;        /* [k+1] the members of cluster j begin at members[first[j]] */
+    int64_t *left;         /* [k] number of points left in each cluster */
+    double *own;           /* [n] squared distance of each point to its own centre */
     double *scores, *work; /* [n] */
-    double *weights;       /* [n] of the points (of the members) in a centre */
-    double *sum, *carry;   /* [d] of weighted points, and what is still to be added (Kahan); carry only if exact */
-    double *was;           /* [d] a centre before it moved */
+    double *weights;       /* [n] weights of the points, or members, in a centre */
+    double *sum, *carry;   /* [d] sum of weighted points, and its rounding error (Kahan); carry only if exact */
+    double *was;           /* [d] the centre before it moves */
     double widest;         /* the range of the widest column */
     double best_cost;      /* k-medoids */
     int64_t *best_medoids; /* [k] */
@@ -33,15 +33,16 @@ struct ts_plain {
 };
 
 struct ts_plain_algorithm {
-    /* r[k] holds the distances of one point to the k centres, and then what it gives to each. NULL: hard always. */
+    /* Replaces the distances r[k] of one point to the k centres by its shares. NULL: always hard. */
     void (*respond)(const ts_settings *settings, int64_t k, double *r);
-    bool responds_always; /* else only when gamma is finite, or ties are shared */
-    /* w[n]: what each point weighs in soft centre j. NULL: r_ij. */
+    bool responds_always; /* `respond` is always used; else only if gamma is finite or ties are shared */
+    /* Writes w[n], the weights of the points in soft centre j. NULL: r_ij. */
     void (*share)(const ts_plain *plain, int64_t j, double *w);
-    /* w[count] from the scores s = -gamma ||x - c_j||^2 of the members of hard cluster j. NULL: 1. */
+    /* Writes w[count], the weights of the members of hard cluster j, from their scores s = -gamma ||x - c_j||^2.
+     * NULL: 1. */
     void (*weigh)(const ts_plain *plain, int64_t j, int64_t count, const double *s, double *w);
     bool unit, trims, medoids;
-    bool by_code; /* shares are mixed into a binary code, and read from it */
+    bool by_code; /* labels and weights come from the binary code that the shares mix */
 };
 
 /* The squared distance between the mixed code of point i, sum_j r_ij M_j, and the code of cluster j. */

@@ -1,4 +1,4 @@
-/* plain_rules.c: what the plain algorithms differ in, each rule as its textbook says it. */
+/* plain_rules.c: the rules in which the plain algorithms differ, each in its textbook form. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -35,7 +35,7 @@ static void respond_by_power(const ts_settings *s, int64_t k, double *r) {
 
 /* ---- what a point weighs in a soft centre ---------------------------------------------------------------------- */
 
-/* Powers of r_ij / max_i r_ij, whose mean is the same: of r_ij itself they may be too small for numbers. */
+/* Powers of r_ij / max_i r_ij, which give the same mean: those of r_ij itself may underflow. */
 static void share_by_power(const ts_plain *p, int64_t j, double *w) {
     double greatest = 0;
     for (int64_t i = 0; i < p->problem.n; i++) greatest = fmax(greatest, w[i]);
@@ -73,7 +73,7 @@ static int falling(const void *a, const void *b) {
     return (x < y) - (x > y);
 }
 
-/* The scores, less the greatest, from high to low. */
+/* The scores minus the greatest, in descending order. */
 static const double *sorted_scores(const ts_plain *p, int64_t count, const double *s, double *greatest) {
     *greatest = s[0];
     for (int64_t i = 1; i < count; i++) *greatest = fmax(*greatest, s[i]);
@@ -110,7 +110,7 @@ static double greatest_of(int64_t count, const double *s) {
     return greatest;
 }
 
-/* t in [-1, 0] with sum [(s - greatest)/scale - t]_+^power = 1, by halving. */
+/* t in [-1, 0] with sum [(s - greatest)/scale - t]_+^power = 1, by bisection. */
 static double find_threshold(int64_t count, const double *s, double greatest, double scale, double power) {
     double low = -1, high = 0;
     for (int halving = 0; halving < 200 && low < high; halving++) {
@@ -136,8 +136,7 @@ static void weigh_normmax(const ts_plain *p, int64_t j, int64_t count, const dou
     for (int64_t i = 0; i < count; i++) w[i] = pow(fmax(s[i] - greatest - threshold, 0), 1 / (alpha - 1));
 }
 
-/* How many of a cluster stay when a share is trimmed: a share like .29 of 100 is meant to be 29, whatever its
- * rounding. */
+/* How many points of a cluster remain when a share is trimmed: .29 of 100 means 29, whatever the rounding of .29. */
 static int64_t kept_of(int64_t count, double share) {
     const double exact = share * (double)count, whole = round(exact);
     const double trimmed = fabs(exact - whole) <= 1e-9 * fmax(1, (double)count) ? whole : floor(exact);

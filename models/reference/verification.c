@@ -1,3 +1,4 @@
+/* verification.c: the lines, the grid of problems, the bounds and the comparison. */
 #include "verification.h"
 
 #include <float.h>
@@ -20,12 +21,13 @@ static const double EPS = sizeof(ts_real) == sizeof(float) ? FLT_EPSILON : DBL_E
 typedef struct verify_case {
     const ts_variant *variant;
     ts_settings settings;
-    double gamma_factor; /* gamma is this many times what suits the data (a soft assignment); 0: the settings' own */
-    bool can_stream, op_by_op; /* cases where the layer can be streamed: op by op, so, */
-    bool exact;                /* and so in double, on problems that are stated so */
+    double gamma_factor; /* gamma is this multiple of the one that suits the data (soft assignments); 0: that of the
+                            settings */
+    bool can_stream, op_by_op; /* the layer can be streamed; it is run op by op */
+    bool exact;                /* streamed in double, on problems stated in double */
 } verify_case;
 
-/* The rounding of the numbers that a case computes with. */
+/* The unit roundoff of the numbers that a case computes with. */
 static double eps_of(const verify_case *c) {
     return c->exact ? DBL_EPSILON : EPS;
 }
@@ -49,7 +51,7 @@ static void add_case(case_list *list, const ts_variant *v, ts_settings settings,
     }
 }
 
-/* A variant in one construction: as it is, and at other values of what can be set. */
+/* Adds a variant in one construction, with its default settings and with others. */
 static void add_settings(case_list *list, const ts_variant *v, ts_settings s) {
     add_case(list, v, s, v->gamma == TS_GAMMA_SOFT ? 1 : 0);
     if (v->gamma == TS_GAMMA_ASSIGN) {
@@ -137,7 +139,7 @@ static const grid_cell cells[] = {
 };
 enum { CELLS = sizeof cells / sizeof *cells, FULL_SEEDS = 6, STEPS = 12 };
 
-/* A coordinate; `u`, `z` a uniform and a normal number of its own, `center` that of its cluster. */
+/* A coordinate, from a uniform number u, a normal number z, and that of its cluster, `center`. */
 static double coordinate(data_kind kind, double u, double z, double center) {
     switch (kind) {
     case DATA_CLUSTERS: return center + 0.1 * z;
@@ -161,7 +163,7 @@ static void fill_table(const grid_cell *cell, uint64_t seed, double *table) {
     }
 }
 
-/* Moves the points but the first k half-way between two of those, and up to three roundings off. */
+/* Moves all points except the first k to the middle between two of those, and up to three roundings away from it. */
 static void make_near_ties(const grid_cell *cell, uint64_t seed, double eps, double *x) {
     const ts_rng rng = {seed, ts_rng_stream("verify ties"), 0};
     for (int64_t i = cell->k; i < cell->n && cell->k > 1; i++) {
@@ -178,8 +180,8 @@ typedef struct verify_problem {
     ts_problem problem;
     ts_real *points, *centers;
     double *exact, *exact_centers; /* the same in double; equal unless the case is exact */
-    double largest;                /* coordinate, by magnitude */
-    double farthest;               /* squared distance that there may be: d times the square of the widest column */
+    double largest;                /* the largest magnitude of a coordinate */
+    double farthest;               /* a bound of squared distances: d times the squared range of the widest column */
 } verify_problem;
 
 static void free_problem(verify_problem *p) {
@@ -189,8 +191,8 @@ static void free_problem(verify_problem *p) {
     free(p->exact_centers);
 }
 
-/* Squared norms resolve nothing far from the origin: the dot construction asks for data near it, as `tessera cluster`
- * gives it. */
+/* Far from the origin squared norms lose all digits: the dot construction needs data near it, as `tessera cluster`
+ * provides. */
 static bool move_near_origin(const grid_cell *cell, double *table) {
     ts_rescaling rescaling;
     ts_error error = {.status = TS_OK};
@@ -267,24 +269,24 @@ static bool make_problem(const verify_case *c, const grid_cell *cell, uint64_t s
 
 /* ---- bounds ------------------------------------------------------------------------------------------------------ */
 
-/* Lloyd's algorithm by squared differences: both sides decide by equal numbers, so nothing is excused, and they are
- * left to run on their own. The others start every step from the same centres: what is compared is the step, not how
- * far an algorithm's own instability carries a last bit in twelve of them. */
+/* Lloyd's algorithm by squared differences: both sides compare equal numbers, so no difference is excused, and they run
+ * independently. In all other cases both start every step from the same centres: single steps are compared, not how an
+ * algorithm's own instability amplifies a last bit over twelve steps. */
 static bool runs_free(const verify_case *c) {
     return is_hard(c) && !uses_norms(c) && !c->variant->unit_length;
 }
 
-/* The rounding of a score made of squared norms: (2 d + 8) roundings of the largest norm. */
+/* The rounding error of a score computed from squared norms: (2 d + 8) roundings of the largest norm. */
 static double norm_error(const verify_problem *p) {
     const double d = (double)p->problem.d;
     return (2 * d + 8) * EPS * d * p->largest * p->largest;
 }
 
-/* How far the centres after a step may lie apart, in units of the largest coordinate: the roundings of a mean, and of
- * soft weights by how much gamma stretches the rounding of their scores. */
+/* The bound of the difference of centres after a step, in units of the largest coordinate: the rounding of a mean, and
+ * that of soft weights, in which gamma amplifies the rounding of the scores. */
 static double center_bound(const verify_case *c, const verify_problem *p) {
     const double gamma = isfinite(c->settings.gamma) ? c->settings.gamma : 0;
-    const double sums = (double)p->problem.n * DBL_EPSILON; /* of n numbers, in double */
+    const double sums = (double)p->problem.n * DBL_EPSILON; /* of sums of n numbers in double */
     if (is_hard(c)) return (uses_norms(c) ? 8 : 4) * eps_of(c) + sums;
     if (uses_soft_codes(c)) return EPS * (64 + 64 * gamma) + sums;
     if (uses_norms(c)) return 64 * EPS + 2 * gamma * norm_error(p) + sums;
@@ -292,9 +294,10 @@ static double center_bound(const verify_case *c, const verify_problem *p) {
     return 64 * EPS + sums + 16 * DBL_EPSILON * gamma * p->farthest;
 }
 
-/* By how much a centre may be worse for a point than the best one, and still be chosen. 0 where both sides compute the
- * scores from equal numbers in double; squared norms and unit vectors are rounded to ts_real, and so are the soft
- * shares of which the greatest is the label. */
+/* By how much a chosen centre may be worse for a point than the best one. 0 if both sides compute the scores from equal
+ * numbers in double; squared norms, unit vectors and the soft shares, whose greatest is the label, are rounded to
+ * ts_real.
+ */
 static double tie_bound(const verify_case *c, const verify_problem *p) {
     const double gamma = isfinite(c->settings.gamma) ? c->settings.gamma : 0;
     const double farthest = c->variant->unit_length ? 1 : p->farthest;
@@ -315,8 +318,8 @@ static bool promises_descent(const verify_case *c, const ts_problem *p) {
            !(c->variant->unit_length && c->gamma_factor > 0);
 }
 
-/* What point i adds, from its k distances: the distance to the nearest; of soft k-means -log sum exp(-gamma d)/gamma;
- * of fuzzy c-means sum_j u_j^m d_j at the best u, which is (sum_j d_j^(-1/(m-1)))^-(m-1). */
+/* The contribution of a point to the objective, from its k distances: the smallest distance; for soft k-means
+ * -log sum exp(-gamma d)/gamma; for fuzzy c-means sum_j u_j^m d_j at the best u, (sum_j d_j^(-1/(m-1)))^-(m-1). */
 static double point_cost(const verify_case *c, int64_t k, const double *distance) {
     const double gamma = c->settings.gamma, m = c->settings.fuzziness;
     double least = distance[0], sum = 0;
@@ -356,15 +359,15 @@ static double objective(const verify_case *c, const verify_problem *p, const dou
 /* ---- comparing --------------------------------------------------------------------------------------------------- */
 
 typedef struct comparison {
-    const verify_case *setup; /* its gamma that of the problem */
+    const verify_case *setup; /* with the gamma of the problem */
     const verify_problem *p;
     ts_circuit *circuit;
     ts_plain *plain;
     ts_verify_result *result;
-    double last; /* objective */
+    double last; /* the last objective */
 } comparison;
 
-/* What the rounding of the centres to ts_real may add. */
+/* By how much rounding the centres to ts_real may raise the objective. */
 static double rise_bound(const comparison *c) {
     const double eps = eps_of(c->setup), moved = c->p->largest * eps, n = (double)c->p->problem.n,
                  gamma = c->setup->settings.gamma;
@@ -388,8 +391,7 @@ static void note_failure(const comparison *c, const char *format, ...) {
              (unsigned long long)c->p->problem.seed, what);
 }
 
-/* Labels of the plain algorithm's assignment against those of the circuit's step; differences that rounding excuses are
- * taken over. */
+/* Compares the labels of both assignments; the plain algorithm adopts those that differ within rounding. */
 static void compare_labels(comparison *c, const int64_t *labels) {
     const ts_clustering *plain = ts_plain_state(c->plain);
     const double bound = tie_bound(c->setup, c->p);
@@ -450,7 +452,7 @@ static void compare_step(comparison *c, ts_error *error) {
     c->result->steps++;
 }
 
-/* Also what is left after the last step: the labels that belong to the centres, and which points were trimmed. */
+/* Compares the final labels, which match the centres, and the trimmed points. */
 static void compare_end(comparison *c, ts_error *error) {
     if (ts_circuit_finish(c->circuit, error) != TS_OK || ts_plain_finish(c->plain, error) != TS_OK) return;
     compare_labels(c, ts_circuit_state(c->circuit)->labels);
@@ -479,7 +481,7 @@ static void compare(const verify_case *setup, const verify_problem *p, ts_verify
     ts_plain_free(c.plain);
 }
 
-/* gamma in the scale of the data. */
+/* Sets a gamma that suits the scale of the data. */
 static void set_gamma(verify_case *c, const ts_problem *problem) {
     const ts_variant *soft = ts_variant_by_name("soft");
     if (c->gamma_factor > 0)
@@ -500,7 +502,7 @@ bool ts_verify_run(int i, bool quick, uint64_t seed, ts_verify_result *result) {
             if (!make_problem(&setup, &cells[cell], seed + (uint64_t)(12 * cell + s), &p)) return false;
             set_gamma(&setup, &p.problem);
             p.problem.op_by_op = setup.op_by_op;
-            /* which of equally far points is the farthest is decided by rounding, on the unit sphere */
+            /* on the unit sphere rounding decides which of equally far points is the farthest */
             if (setup.variant->unit_length && p.problem.empty == TS_EMPTY_FARTHEST) p.problem.empty = TS_EMPTY_KEEP;
             if (result->center_bound <= 0) result->center_bound = center_bound(&setup, &p);
             compare(&setup, &p, result);

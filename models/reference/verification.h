@@ -1,13 +1,13 @@
-/* verification.h: holds every variant, in every construction, against its plain algorithm, step by step, on a grid of
- * problems made to be hard: k = 1, k = n, k no power of two, d = 1, duplicates, exact and near ties, data far from the
- * origin, empty clusters.
+/* verification.h: compares every variant, in every construction, with its plain algorithm, step by step, on a grid of
+ * deliberately hard problems: k = 1, k = n, k not a power of two, d = 1, duplicates, exact and near ties, data far from
+ * the origin, empty clusters.
  *
- * Where the layer can be streamed (streamed_layer.h) it is held op by op, so, and so on problems stated in double
- * (clustering.h), in lines that say which.
+ * A layer that can be streamed (streamed_layer.h) is compared op by op, streamed, and streamed on problems stated in
+ * double (clustering.h), each in its own line.
  *
- * At every step the labels must be equal, the centres within a bound, and what the algorithm makes small must not rise
- * where the theory says so. The bounds are stated in units of the rounding of ts_real, so the same table holds for the
- * library in float and in double. */
+ * In every step the labels must be equal, the centres within a bound, and the objective must not rise where the theory
+ * says so. The bounds are in units of the rounding of ts_real, so the same table holds for the library in float and in
+ * double. */
 #ifndef TS_VERIFICATION_H
 #define TS_VERIFICATION_H
 
@@ -17,21 +17,21 @@ enum { TS_VERIFY_TEXT = 160 };
 
 typedef struct ts_verify_result {
     char name[TS_VERIFY_TEXT];    /* "trimmed, binary, trim 0.1" */
-    int64_t problems, steps;      /* compared */
-    int64_t mismatches;           /* labels that differ, and no rounding excuses it */
+    int64_t problems, steps;      /* the numbers compared */
+    int64_t mismatches;           /* labels that differ by more than rounding explains */
     int64_t ties;                 /* labels that differ within the rounding of the scores; the plain algorithm then
-                                     follows the circuit */
-    double center_difference;     /* in units of the largest coordinate, where it came nearest to its bound; */
-    double center_bound;          /* the bound */
-    int64_t rises;                /* steps at which the objective rose; -1: the theory promises nothing */
+                                     adopts those of the circuit */
+    double center_difference;     /* in units of the largest coordinate, where it was nearest to its bound */
+    double center_bound;          /* that bound */
+    int64_t rises;                /* steps in which the objective rose; -1: the theory promises no descent */
     char failure[TS_VERIFY_TEXT]; /* the first thing that went wrong, "" if nothing did */
 } ts_verify_result;
 
-/* How many lines there are. */
+/* The number of lines. */
 int ts_verify_count(void);
 
-/* Runs line `i` on the grid, or on a few of its problems if quick. False when memory is short. Deterministic by `seed`.
- */
+/* Runs line `i` on the grid, or on a few of its problems if quick. False if memory is short. The result depends on
+ * `seed` alone. */
 bool ts_verify_run(int i, bool quick, uint64_t seed, ts_verify_result *result);
 
 #endif

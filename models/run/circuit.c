@@ -1,3 +1,4 @@
+/* circuit.c: creates circuits, runs their steps, and reads labels and weights. */
 #include "circuit.h"
 
 #include <float.h>
@@ -9,11 +10,11 @@
 #include "../data/extent.h"
 #include "circuit_parts.h"
 
-/* Two assignments are the same when no weight has moved by more than this; exact codes are then equal. Scores made from
- * squared norms (scheme dot) carry the rounding of these, which moves soft weights for ever. */
+/* Two assignments are the same if no weight differs by more than this; hard codes are then equal. Scores computed from
+ * squared norms (scheme dot) contain their rounding, which keeps changing soft weights: the bound is then larger. */
 static const double SAME_WEIGHT = 1e-6, MOST_SAME_WEIGHT = 1e-2;
 static const double EPS = sizeof(ts_real) == sizeof(float) ? FLT_EPSILON : DBL_EPSILON;
-/* Two sets of centres are the same when none has moved by more than this share of the widest column. */
+/* Centres are at rest if none has moved by more than this fraction of the range of the widest column. */
 static const double SAME_PLACE = 1e-6;
 
 static ts_status check_problem(const ts_problem *p, ts_error *error) {
@@ -43,7 +44,7 @@ static ts_status tape_failure(const ts_circuit *c, ts_error *error) {
     return ts_error_set(error, ts_tape_status(c->tape), "%s", ts_tape_error(c->tape));
 }
 
-/* The length of the coordinates that the norm looks at. */
+/* The length of the coordinates that the norm normalises. */
 static double norm_length(const ts_transformer *model, const ts_real *token) {
     double sum = 0;
     for (int64_t a = model->norm.first; a < model->norm.first + model->norm.count; a++)
@@ -51,7 +52,7 @@ static double norm_length(const ts_transformer *model, const ts_real *token) {
     return sqrt(sum);
 }
 
-/* Embeds rows and sends them through the norm, in blocks. Of each token the first `width` numbers go to `out`. */
+/* Embeds rows and applies the norm, in blocks. Writes the first `width` numbers of each token to `out`. */
 static ts_status enter(ts_circuit *c, int64_t rows, const ts_real *data, const ts_real *codes, int64_t width,
                        ts_real *out, const char *what, ts_error *error) {
     enum { BLOCK = 16384 };
@@ -98,7 +99,7 @@ static ts_status out_of_memory(const ts_circuit *c, ts_error *error) {
                         long_codes ? ": its tokens have one-hot codes, binary ones are shorter" : "");
 }
 
-/* The rows that a streamed layer would read: the caller's, or what the norm makes of them. */
+/* Finds the rows that a streamed layer would read: the caller's, or normalised ones. */
 static ts_status find_rows(ts_circuit *c, ts_error *error) {
     const ts_problem *p = &c->problem;
     c->data = p->points;
@@ -110,7 +111,7 @@ static ts_status find_rows(ts_circuit *c, ts_error *error) {
     return enter(c, p->n, p->points, NULL, p->d, c->points, "row", error);
 }
 
-/* A streamed layer where it computes the same. */
+/* Creates a streamed layer if it computes the same as the ops. */
 static ts_status choose_layer(ts_circuit *c, const ts_definition *definition, ts_error *error) {
     const ts_problem *p = &c->problem;
     if (p->op_by_op || !ts_streamed_layer_fits(definition, p->d, p->k)) return TS_OK;
@@ -130,7 +131,7 @@ static ts_status choose_layer(ts_circuit *c, const ts_definition *definition, ts
     return TS_OK;
 }
 
-/* The tokens of the points. */
+/* Computes the tokens of the points. */
 static ts_status embed_points(ts_circuit *c, ts_error *error) {
     const ts_problem *p = &c->problem;
     const int64_t e = c->model.e;
@@ -153,7 +154,7 @@ static ts_status fill(ts_circuit *c, const ts_definition *definition, ts_error *
     if (c->streamed == NULL && embed_points(c, error) != TS_OK) return error->status;
     if (!c->exact && enter(c, p->k, p->centers, c->model.book, c->model.e, c->tokens, "initial centre", error) != TS_OK)
         return error->status;
-    c->problem.centers = NULL; /* copied, the caller's may go */
+    c->problem.centers = NULL; /* copied: the caller's need not outlive this call */
     c->problem.exact_centers = NULL;
     if (c->medoids && ts_circuit_snap_medoids(c, error) != TS_OK) return error->status;
     read_centers(c);
@@ -243,7 +244,7 @@ int64_t ts_circuit_onehot_rows(const ts_circuit *c) {
 
 /* ---- steps --------------------------------------------------------------------------------------------------- */
 
-/* Reads labels from the new tokens, keeps the new codes, and says whether the assignments are those of before. */
+/* Reads labels from the new tokens, stores the new codes, and returns whether the assignments are unchanged. */
 static bool read_assignments(ts_circuit *c, const ts_real *tokens, bool *finite) {
     const int64_t d = c->model.d, width = c->model.c, e = c->model.e, n = c->problem.n;
     bool same = true, numbers = true;
@@ -260,8 +261,8 @@ static bool read_assignments(ts_circuit *c, const ts_real *tokens, bool *finite)
     return same;
 }
 
-/* Runs the assigning half. The new tokens of the points differ from the old ones in their codes only, which are copied
- * into c->points. Returns the centres' tensor for the second half, NULL after a failure. */
+/* Runs the assigning half of the layer. The new tokens of the points differ from the old ones only in their codes,
+ * which are copied into c->points. Returns the centres' tensor for the second half; NULL after a failure. */
 static ts_tensor *assign(ts_circuit *c, ts_tensor **points, bool *same) {
     ts_tape_reset(c->tape);
     ts_tensor *centers = ts_borrow(c->tape, TS_SHAPE(c->model.k, c->model.e), c->tokens);
@@ -279,7 +280,7 @@ static ts_tensor *assign(ts_circuit *c, ts_tensor **points, bool *same) {
         ts_circuit_pin_medoids(c);
         ts_circuit_remember_medoids(c);
     }
-    *points = ts_scope_end(c->tape, scope, *points); /* c->points now hold what the layer wrote */
+    *points = ts_scope_end(c->tape, scope, *points); /* c->points now hold its output */
     return centers;
 }
 
@@ -287,7 +288,7 @@ bool ts_circuit_rests(double now, double before, double widest, double eps) {
     return fabs(now - before) <= SAME_PLACE * widest + 4 * eps * fabs(now);
 }
 
-/* Did the centres stay where they were? */
+/* Have the centres not moved, up to rounding? */
 static bool at_rest(const ts_circuit *c, const ts_real *centers) {
     bool rest = true;
     for (int64_t j = 0; j < c->model.k; j++)
@@ -298,8 +299,8 @@ static bool at_rest(const ts_circuit *c, const ts_real *centers) {
     return rest;
 }
 
-/* The layer's two halves before norm and feed-forward block, by the ops of the tape. Returns the new tokens of the
- * centres, NULL after a failure. */
+/* Both halves of the layer up to the norm and the feed-forward block, by the ops of the tape. Returns the new tokens of
+ * the centres; NULL after a failure. */
 static ts_tensor *move(ts_circuit *c, bool *same, ts_error *error) {
     ts_tensor *points = NULL, *centers = assign(c, &points, same);
     if (centers != NULL) {
@@ -322,14 +323,14 @@ static ts_tensor *move_streamed(ts_circuit *c, bool *same, ts_error *error) {
     }
     ts_streamed_step step = {.means = means, .occupied = c->occupied};
     if (ts_streamed_layer_step(c->streamed, c->places, c->state.labels, &step, error) != TS_OK) return NULL;
-    for (int64_t j = 0; j < k; j++) /* what rounds to -0 is 0 */
+    for (int64_t j = 0; j < k; j++) /* + 0: -0 becomes 0 */
         for (int64_t a = 0; a < d; a++) moved->data[j * e + a] = (ts_real)means[j * d + a] + 0;
     c->assigned = true;
     *same = step.same;
     return moved;
 }
 
-/* A step by tokens. */
+/* A step of a circuit with tokens. */
 static ts_status step_tokens(ts_circuit *c, bool *same, bool *rest, ts_error *error) {
     ts_tensor *moved = (c->streamed ? move_streamed : move)(c, same, error);
     if (moved == NULL) return error->status;
@@ -350,12 +351,12 @@ ts_status ts_circuit_step(ts_circuit *c, ts_error *error) {
     c->state.trimmed = 0;
     if ((c->exact ? ts_circuit_step_exactly : step_tokens)(c, &same, &rest, error) != TS_OK) return error->status;
     read_centers(c);
-    /* codes of a first step may be those with which points begin, which are no assignment (binary code 0) */
+    /* in the first step codes may equal the initial ones (binary code 0), which are not an assignment */
     c->state.converged = same && c->state.steps > 1 && rest && !c->medoids && c->state.empty_repairs == repairs;
     return TS_OK;
 }
 
-/* Points to which their own centre gives no weight are left out. */
+/* Trims the points to which their own centre gives no weight. */
 static ts_status trim(ts_circuit *c, ts_tensor *points, ts_tensor *centers, ts_error *error) {
     const int64_t n = c->problem.n;
     const ts_tensor *weights =

@@ -1,5 +1,5 @@
-/* circuit_exact.c: a streamed layer whose points and centres are doubles. Its centres are rows c->places [k,d], without
- * tokens, for they hold nothing but coordinates. */
+/* circuit_exact.c: circuits with a streamed layer whose points and centres are doubles. The centres are the rows of
+ * c->places [k,d]; there are no tokens, because centres are only coordinates here. */
 #include <float.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,7 +9,7 @@
 #include "../data/row_distance.h"
 #include "circuit_parts.h"
 
-/* Does the norm, if there is one, keep directions and nothing else, and are they all that the points look at? */
+/* Is there no norm, or one of all data coordinates to length 1, with dot products as scores? */
 static bool norm_fits(const ts_definition *definition, int64_t d, int64_t k) {
     const ts_norm *norm = &definition->norm;
     const ts_place place = ts_range_place(&norm->range, definition->scheme, d, k);
@@ -32,8 +32,8 @@ static ts_status no_direction(const char *what, int64_t i, ts_error *error) {
     return ts_error_set(error, TS_ERROR_VALUE, "%s %lld is zero: it has no direction", what, (long long)i + 1);
 }
 
-/* What makes unit vectors of the points. Their scores need none: which dot product is the greatest depends on no
- * length. */
+/* Finds the factors that make the points unit vectors. Scores do not need them: the length of a point does not change
+ * which dot product is the greatest. */
 static ts_status find_factors(ts_circuit *c, const ts_points *points, ts_error *error) {
     int64_t zero = points->n;
     c->factors = malloc((size_t)points->n * sizeof *c->factors);
@@ -47,7 +47,7 @@ static ts_status find_factors(ts_circuit *c, const ts_points *points, ts_error *
     return zero < points->n ? no_direction("row", zero, error) : TS_OK;
 }
 
-/* A centre to length 1. */
+/* Scales a centre to length 1. */
 static void to_sphere(int64_t d, double *center) {
     const ts_points row = {.n = 1, .d = d, .exact = center};
     const double length = ts_point_length(&row, 0);
@@ -84,7 +84,7 @@ ts_status ts_circuit_begin_exactly(ts_circuit *c, const ts_definition *definitio
 
 /* ---- a step ------------------------------------------------------------------------------------------------------ */
 
-/* Means to directions. One without keeps its old place. */
+/* Scales the means to length 1; a mean without direction keeps its old place. */
 static void to_directions(ts_circuit *c) {
     const int64_t d = c->model.d;
     for (int64_t j = 0; j < c->model.k; j++) {

@@ -1,4 +1,4 @@
-/* circuit_parts.h: the inside of a circuit, for circuit*.c only. */
+/* circuit_parts.h: the internal state and functions of a circuit, for circuit*.c only. */
 #ifndef TS_CIRCUIT_PARTS_H
 #define TS_CIRCUIT_PARTS_H
 
@@ -12,47 +12,47 @@ struct ts_circuit {
     ts_transformer model;
     ts_problem problem;
     ts_tape *tape;
-    ts_streamed_layer *streamed; /* computes the layer; NULL: the tape's ops do */
-    ts_real *points;     /* tokens [n,e]; when streamed rows [n,d] if there is a norm, which made them, else NULL */
-    const ts_real *data; /* coordinates of point i from data[i * data_step] on: there, or the caller's */
+    ts_streamed_layer *streamed; /* computes the layer; NULL: the ops of the tape do */
+    ts_real *points;             /* tokens [n,e]; if streamed, the normalised rows [n,d], or NULL without a norm */
+    const ts_real *data;         /* coordinates of point i begin at data[i * data_step]: in `points`, or the caller's */
     int64_t data_step;
-    ts_real *tokens; /* of the centres [k,e] */
-    double *places;  /* [k,d] where the centres are; state.exact_centers is this */
-    /* circuit_exact.c: the layer is streamed in double, `places` are the centres, and tokens are not used. */
+    ts_real *tokens; /* [k,e] tokens of the centres */
+    double *places;  /* [k,d] positions of the centres; the same array as state.exact_centers */
+    /* circuit_exact.c: the layer is streamed in double, `places` are the centres, and there are no tokens. */
     bool exact;
-    double *moved;   /* [k,d] where they go in a step */
-    double *factors; /* [n] that make unit vectors of the points; NULL unless there is a norm */
-    bool *occupied;  /* [k] does any point carry a share of the cluster? */
-    bool *lost;      /* [k] did the mean of unit vectors vanish? */
+    double *moved;   /* [k,d] their positions after a step */
+    double *factors; /* [n] factors that make the points unit vectors; NULL without a norm */
+    bool *occupied;  /* [k] does any point have a share in the cluster? */
+    bool *lost;      /* [k] has the mean of unit vectors lost its direction? */
     bool medoids, trims;
-    bool assigned;      /* streamed: the labels are those of some assignment */
-    bool may_empty;     /* can a cluster get no weight at all? */
-    bool counts_shares; /* is it empty when no point has a share in it, or when no label names it? */
-    double same_weight; /* two assignments are the same when no weight has moved by more */
-    double widest;      /* the range of the widest data column, as embedded */
+    bool assigned;      /* streamed: the labels come from an assignment */
+    bool may_empty;     /* can a cluster lose all weight? */
+    bool counts_shares; /* a cluster is empty if no point has a share in it; else if no label names it */
+    double same_weight; /* two assignments are the same if no weight differs by more */
+    double widest;      /* the range of the widest data column after embedding */
     ts_clustering state;
-    /* k-medoids: the cheapest state met */
+    /* k-medoids: the cheapest state found */
     double best_cost;
     int64_t *best_medoids;
 };
 
-/* Before the norm: `means` are the tokens [k,e] that it will scale to its length. */
+/* Finds the centres without direction; `means` [k,e] are their tokens before the norm. */
 void ts_circuit_find_lost(ts_circuit *circuit, const ts_real *means);
 
-/* Can the definition be run in double? Then a circuit begins, and makes steps, so. */
+/* Can the definition be run in double? If so, these two prepare the circuit and make a step. */
 bool ts_circuit_fits_exactly(const ts_definition *definition, int64_t d, int64_t k);
 ts_status ts_circuit_begin_exactly(ts_circuit *circuit, const ts_definition *definition, ts_error *error);
 ts_status ts_circuit_step_exactly(ts_circuit *circuit, bool *same, bool *rest, ts_error *error);
 
-/* Did a coordinate of a centre stay, but for rounding, where it was? */
+/* Has a coordinate of a centre not moved, up to rounding? */
 bool ts_circuit_rests(double now, double before, double widest, double eps);
 
-/* After an update: `centers` are the new tokens [k,e], c->tokens still the old ones; of an exact circuit c->moved and
- * c->places are, and `centers` is NULL. Gives empty clusters and centres without direction their places. */
+/* After an update: places the centres of empty clusters and those without direction. `centers` are the new tokens
+ * [k,e], and c->tokens the old ones; in an exact circuit `centers` is NULL, and c->moved and c->places are used. */
 ts_status ts_circuit_repair(ts_circuit *circuit, ts_real *centers, ts_error *error);
 
-/* k-medoids. Moves initial centres to rows; makes each medoid a member of its cluster; finds the rows that the new
- * centres are; remembers the cheapest medoids, and puts them back. */
+/* k-medoids, in this order: move initial centres to rows; make each medoid a member of its own cluster; find the rows
+ * that equal the new centres; remember the cheapest medoids; restore them. */
 ts_status ts_circuit_snap_medoids(ts_circuit *circuit, ts_error *error);
 void ts_circuit_pin_medoids(ts_circuit *circuit);
 void ts_circuit_find_medoids(ts_circuit *circuit);

@@ -1,4 +1,4 @@
-/* circuit_repair.c: what a circuit does outside its layer: empty clusters, centres without direction, medoids. */
+/* circuit_repair.c: the part of a circuit outside its layer: empty clusters, centres without direction, medoids. */
 #include <float.h>
 #include <math.h>
 #include <stdlib.h>
@@ -7,14 +7,14 @@
 #include "../../autograd/parallel.h"
 #include "circuit_parts.h"
 
-/* Copies where a token is, all but its code. */
+/* Copies a token except its code. */
 static void copy_place(const ts_circuit *c, ts_real *to, const ts_real *from) {
     const int64_t d = c->model.d, code = c->model.c;
     memcpy(to, from, (size_t)d * sizeof *to);
     memcpy(to + d + code, from + d + code, (size_t)(c->model.s - code) * sizeof *to);
 }
 
-/* Cluster j goes back to where it was. */
+/* Moves the centre of cluster j back to its old place. */
 static void keep_place(ts_circuit *c, int64_t j, ts_real *centers) {
     const int64_t d = c->model.d, e = c->model.e;
     if (c->exact)
@@ -23,14 +23,14 @@ static void keep_place(ts_circuit *c, int64_t j, ts_real *centers) {
         copy_place(c, centers + j * e, c->tokens + j * e);
 }
 
-/* Coordinate a of point i, as the layer sees it. */
+/* Coordinate a of point i, as the layer uses it. */
 static double coordinate(const ts_circuit *c, int64_t i, int64_t a) {
     if (!c->exact) return (double)c->data[i * c->data_step + a];
     const ts_points points = {c->problem.n, c->model.d, c->problem.points, c->problem.exact_points};
     return (c->factors != NULL ? c->factors[i] : 1) * ts_point_at(&points, i, a);
 }
 
-/* Squared distance of point i to where cluster j was before it moved. */
+/* The squared distance of point i to the old place of centre j. */
 static double squared_distance(const ts_circuit *c, int64_t i, int64_t j) {
     double sum = 0;
     for (int64_t a = 0; a < c->model.d; a++) {
@@ -41,7 +41,7 @@ static double squared_distance(const ts_circuit *c, int64_t i, int64_t j) {
     return sum;
 }
 
-/* Does point i, at this squared distance, lie on a centre, but for the rounding of a mean of n points, and of unit
+/* Does point i, at this squared distance, lie on a centre, up to the rounding of a mean of n points and of unit
  * vectors? */
 static bool lies_on_center(const ts_circuit *c, int64_t i, double distance) {
     const double eps = sizeof(ts_real) == sizeof(float) && !c->exact ? FLT_EPSILON : DBL_EPSILON;
@@ -55,7 +55,7 @@ static bool lies_on_center(const ts_circuit *c, int64_t i, double distance) {
 
 static void find_occupied(ts_circuit *c) {
     const int64_t k = c->model.k, n = c->problem.n;
-    if (c->streamed) return; /* the step has found them */
+    if (c->streamed) return; /* the step found them */
     memset(c->occupied, 0, (size_t)k * sizeof *c->occupied);
     for (int64_t i = 0; i < n; i++) {
         c->occupied[c->state.labels[i]] = true;
@@ -66,8 +66,8 @@ static void find_occupied(ts_circuit *c) {
     }
 }
 
-/* The point for an empty cluster under the policy `farthest`, or -1. members[j] counts the points left in cluster j,
- * own[i] is how far point i lies from its centre, below 0 once it is taken. */
+/* The point for an empty cluster under TS_EMPTY_FARTHEST, or -1. members[j] is the number of points left in cluster j,
+ * own[i] the squared distance of point i to its centre, below 0 once the point is taken. */
 static int64_t farthest_point(const ts_circuit *c, const int64_t *members, const double *own) {
     int64_t found = -1;
     double most = 0;
@@ -80,7 +80,7 @@ static void move_to_point(ts_circuit *c, int64_t cluster, int64_t point, ts_real
     const ts_transformer *m = &c->model;
     if (c->exact)
         for (int64_t a = 0; a < m->d; a++) c->moved[cluster * m->d + a] = coordinate(c, point, a);
-    else if (c->streamed) /* whose tokens hold nothing but data and code */
+    else if (c->streamed) /* its tokens hold only data and code */
         memcpy(centers + cluster * m->e, c->data + point * c->data_step, (size_t)m->d * sizeof *centers);
     else
         copy_place(c, centers + cluster * m->e, c->points + point * m->e);
@@ -182,7 +182,7 @@ static bool same_place(const ts_circuit *c, const ts_real *a, const ts_real *b) 
     return true;
 }
 
-/* The centre of a cluster is one of its rows: which? The copy makes them equal to the sign of a zero. */
+/* Finds the row that each centre equals, and copies it, so that they agree to the sign of a zero. */
 void ts_circuit_find_medoids(ts_circuit *c) {
     for (int64_t i = c->problem.n - 1; i >= 0; i--) {
         const int64_t j = c->state.labels[i];

@@ -1,3 +1,4 @@
+/* learner.c: unrolls a learned model on a tape, and runs it step by step. */
 #include "learner.h"
 
 #include <stdlib.h>
@@ -25,7 +26,7 @@ static ts_tensor *fresh_points(const ts_transformer *model, ts_tape *tape, const
     return tokens;
 }
 
-/* [c | code]; with an empty code, c. */
+/* The tokens [c | code]; without a code, c. */
 static ts_tensor *fresh_centers(const ts_transformer *model, ts_tape *tape, ts_tensor *c) {
     if (model->c == 0) return c;
     ts_tensor *book = ts_borrow(tape, TS_SHAPE(model->k, model->c), model->book);
@@ -53,8 +54,8 @@ struct ts_learner_run {
     ts_tape *tape;
     ts_learner_mode mode;
     int64_t n, room;
-    ts_real *points, *stream; /* [n,e] tokens, and with their self-attention */
-    ts_real *tokens;          /* [k,e] of the centres */
+    ts_real *points, *stream; /* [n,e] tokens, and tokens plus their self-attention */
+    ts_real *tokens;          /* [k,e] tokens of the centres */
     ts_real *centers;         /* [k,d] */
 };
 
@@ -98,7 +99,7 @@ static bool make_room(ts_learner_run *run, int64_t n) {
     return run->room > 0;
 }
 
-/* The points' self-attention, kept: fresh tokens are the same in every step. */
+/* Computes the points' self-attention once: their new tokens are the same in every step. */
 static ts_status keep_stream(ts_learner_run *run, ts_error *error) {
     const ts_transformer *model = &run->model;
     ts_tape_reset(run->tape);

@@ -1,3 +1,4 @@
+/* streamed_layer.c: recognises definitions that are k-means steps, and runs them on rows of data. */
 #include "streamed_layer.h"
 
 #include <math.h>
@@ -21,7 +22,7 @@ static bool is_whole(const fitting *f, const ts_range *range, ts_group group) {
     return range->group == group && place.first == whole.first && place.count == whole.count;
 }
 
-/* Is the projection `scale` times one whole group, in its place? */
+/* Is the projection `scale` times one whole group, copied onto itself? */
 static bool copies(const fitting *f, const ts_projection *p, ts_group group, double scale) {
     return !p->learned && p->n_copies == 1 && !(fabs(p->copy[0].scale - scale) > 0) &&
            is_whole(f, &p->copy[0].from, group) && is_whole(f, &p->copy[0].to, group);
@@ -31,7 +32,7 @@ static bool erases(const fitting *f, const ts_block *b, ts_group group) {
     return b->identity && copies(f, &b->value, group, -1);
 }
 
-/* What the scores are multiplied by. */
+/* The factor of the scores. */
 static double factor_of(const fitting *f, const ts_block *b) {
     const double e = (double)(f->d + ts_scheme_width(f->definition->scheme, f->k));
     return b->scaled ? b->gamma / sqrt(e) : b->gamma;
@@ -42,7 +43,7 @@ static bool looks(const fitting *f, const ts_block *b, ts_group at, ts_group wri
            copies(f, &b->value, write, 1);
 }
 
-/* The mean of all whose code is its own, when none are trimmed. */
+/* Is the map the mean of the points with its own code, none trimmed? */
 static bool trims_nothing(const fitting *f, const ts_block *b) {
     return b->own_code && b->simplex.map == &ts_top_m_map && !(b->simplex.parameter > 0) &&
            looks(f, b, TS_GROUP_DATA, TS_GROUP_DATA);
@@ -56,7 +57,7 @@ static bool chooses_the_nearest(const fitting *f) {
            (b->simplex.map->argmax == TS_FIRST_ARGMAX || shares);
 }
 
-/* Linear scores are the shares themselves. Hardmax finds codes that are whole, and then every one of them. */
+/* With the linear map the scores are the shares. Hardmax needs whole codes, and then selects all of them. */
 static bool averages_its_own(const fitting *f) {
     const ts_block *b = &f->definition->cross_centers;
     const bool onehot = f->definition->scheme == TS_SCHEME_ONEHOT, dot = b->score == TS_SCORE_DOT;
@@ -71,7 +72,7 @@ bool ts_streamed_layer_fits(const ts_definition *definition, int64_t d, int64_t 
     const fitting f = {definition, d, k};
     const bool codes = definition->scheme == TS_SCHEME_ONEHOT || definition->scheme == TS_SCHEME_BINARY;
     if (!codes || definition->medoids || definition->feed_forward.present ||
-        k > 1000000) /* of so many, a share is nothing to those who compare */
+        k > 1000000) /* a share of 1/k could be less than the least change of weights that counts */
         return false;
     if (definition->trims && !trims_nothing(&f, &definition->cross_centers)) return false;
     return chooses_the_nearest(&f) && averages_its_own(&f) && erases(&f, &definition->self_points, TS_GROUP_CODE) &&
@@ -84,10 +85,11 @@ bool ts_streamed_layer_reaches(double reach) {
 
 /* ---- the layer --------------------------------------------------------------------------------------------------- */
 
-/* Rows at a time: they stay near the processor until they are added up. */
+/* Rows treated at a time: they stay in the cache until they are summed. */
 enum { STRIP = 40 * TS_NEAREST_ROWS };
 
-/* Points that several centres share, in order: row, how many, and the centres in ascending order. */
+/* The points that several centres share, in order; each entry: the row, the number of centres, and these in ascending
+ * order. */
 typedef struct tie_list {
     int64_t *item;
     int64_t count, room, rows;
@@ -96,15 +98,15 @@ typedef struct tie_list {
 struct ts_streamed_layer {
     int64_t n, d, k;
     ts_streamed_rows rows;
-    bool dot; /* the nearest is that of the greatest dot product */
+    bool dot; /* nearest means the greatest dot product */
     double gamma;
-    bool shares;    /* ties are shared; else the first takes all */
-    int64_t parts;  /* of the rows; part p begins at n p / parts */
-    ts_real *keys;  /* what ts_nearest_keys_prepare makes of the centres */
-    double *sums;   /* [parts,k,d] of the rows of each cluster */
-    double *rests;  /* [parts,k,d] what their rounding lost, of rows in double; else NULL */
+    bool shares;    /* ties are shared; else the first centre takes all */
+    int64_t parts;  /* parts of the rows; part p begins at row n p / parts */
+    ts_real *keys;  /* the centres as prepared by ts_nearest_keys_prepare */
+    double *sums;   /* [parts,k,d] sums of the rows of each cluster */
+    double *rests;  /* [parts,k,d] their rounding errors, for rows in double; else NULL */
     double *masses; /* [parts,k] their weights */
-    tie_list *ties; /* [parts], and after these those of the assignment before */
+    tie_list *ties; /* [2 parts] those of the current assignment, then of the previous one */
     size_t work_bytes;
 };
 
@@ -119,7 +121,8 @@ static bool take_memory(ts_streamed_layer *l) {
            l->masses != NULL && l->ties != NULL;
 }
 
-/* So many that threads share them evenly, so few that their sums take a quarter of what the rows would in double. */
+/* Enough parts for threads to share evenly, but few enough that their sums take a quarter of the rows' size in double.
+ */
 static int64_t count_parts(int64_t n, int64_t k) {
     enum { MOST = 64, LEAST_ROWS = 4096 };
     const int64_t rows = 4 * k > LEAST_ROWS ? 4 * k : LEAST_ROWS, parts = (n + rows - 1) / rows;
@@ -184,7 +187,7 @@ static bool same_ties(const tie_list *a, const tie_list *b) {
     return a->count == 0 || memcmp(a->item, b->item, (size_t)a->count * sizeof *a->item) == 0;
 }
 
-/* What a point gives to each of `count` centres. */
+/* The share of a point that each of `count` centres has. */
 static double share_of(const ts_streamed_layer *l, int64_t count) {
     const double share = 1 / (double)count;
     return l->rows.whole_shares ? share : (double)(ts_real)share;
@@ -192,7 +195,7 @@ static double share_of(const ts_streamed_layer *l, int64_t count) {
 
 /* ---- a step ------------------------------------------------------------------------------------------------------ */
 
-/* One part of the rows, in one thread. */
+/* The work of one thread on one part of the rows. */
 typedef struct part {
     const ts_streamed_layer *layer;
     const ts_nearest_keys *keys;
@@ -204,15 +207,15 @@ typedef struct part {
     bool same, room;
 } part;
 
-/* sum + x, and what is lost by rounding it is added to *rest [Knuth: TwoSum]. */
+/* Returns sum + x, and adds its rounding error to *rest [Knuth's TwoSum]. */
 static inline double add_whole(double sum, double x, double *rest) {
     const double now = sum + x, added = now - sum;
     *rest += (sum - (now - added)) + (x - added);
     return now;
 }
 
-/* Adds rows x [rows,d], multiplied with their weights (NULL: 1), to the sums of their clusters. Sums of many floats
- * are as good as exact in double. */
+/* Adds rows x [rows,d], multiplied by their weights (NULL: 1), to the sums of their clusters. In double, sums of floats
+ * need no correction. */
 TS_CLONES static void add_real_rows(int64_t rows, int64_t d, const ts_real *x, const double *weight,
                                     const int32_t *nearest, double *sums, double *masses) {
     for (int64_t i = 0; i < rows; i++) {
@@ -225,7 +228,7 @@ TS_CLONES static void add_real_rows(int64_t rows, int64_t d, const ts_real *x, c
     }
 }
 
-/* Sums of doubles are not: what is lost is kept. */
+/* The same for doubles, whose rounding errors are kept. */
 TS_CLONES static void add_exact_rows(int64_t rows, int64_t d, const double *x, const double *weight,
                                      const int32_t *nearest, double *sums, double *rests, double *masses) {
     for (int64_t i = 0; i < rows; i++) {
@@ -267,7 +270,7 @@ static ts_key_rows rows_from(const ts_streamed_layer *l, int64_t first) {
     return ts_key_row((ts_key_rows){l->rows.points.real, l->rows.points.exact}, first, l->d);
 }
 
-/* Row by row, those that are shared as well. */
+/* Adds the rows of a strip, including those that are shared. */
 static void add_strip(part *p, int64_t first, int64_t rows, int32_t *nearest) {
     for (int64_t i = 0, end = 0; i < rows; i = end) {
         while (end < rows && nearest[end] >= 0) end++;
@@ -318,7 +321,7 @@ static void run_part(part *p, int64_t index) {
     p->same = p->same && same_ties(p->ties, before);
 }
 
-/* Coordinate `at` of the sums over all parts, divided by the mass. */
+/* The sum over all parts of element `at`, divided by the mass. */
 static double mean_of(const ts_streamed_layer *l, int64_t at, double mass) {
     const int64_t size = l->k * l->d;
     double sum = 0, rest = 0;
@@ -339,7 +342,7 @@ static void find_means(const ts_streamed_layer *l, ts_streamed_step *step) {
         for (int64_t p = 0; p < l->parts; p++) mass += l->masses[p * l->k + j];
         step->occupied[j] = mass > 0;
         for (int64_t i = j * l->d; i < (j + 1) * l->d; i++)
-            /* added to the zero that self-attention left: no mean is -0 */
+            /* + 0, as in the ops, where self-attention leaves a zero: no mean is -0 */
             step->means[i] = mass > 0 ? mean_of(l, i, mass) + 0 : 0;
     }
 }

@@ -1,17 +1,16 @@
-/* streamed_layer.h: a step of k-means for a layer that is one, without its tokens.
+/* streamed_layer.h: computes a step of k-means without tokens, for a layer that is such a step.
  *
- * A definition says what a layer computes, not how. One whose blocks are those of theorem 2.1 (definition.h) - points
- * choose the nearest centre and take its code for their own, centres become the mean of the points that carry theirs -
- * computes labels and means, whatever it is called and in whatever order its ops might run. A streamed layer computes
- * these from rows of data: a step reads each once, and tokens never exist. Nearest may mean by distance, or by dot
- * product; a norm before the first step and after each (spherical k-means) is the caller's part.
+ * A definition says what a layer computes, not how. If its blocks are those of theorem 2.1 (definition.h), so that
+ * points take the code of the nearest centre and centres become the mean of the points with their code, it computes
+ * labels and means. A streamed layer computes these directly from the rows of data: a step reads each row once, and
+ * there are no tokens. "Nearest" is by distance or by dot product; a norm before the first step and after each
+ * (spherical k-means) is left to the caller.
  *
- * Centres come in double and means go out in double. Where they hold numbers of ts_real, and points do, what the
- * layer's ops would compute is computed here, in the same arithmetic: labels, and which centres share a tie: equal,
- * always (nearest_key.h); centres: sums in double in the order of the rows, divided, to be rounded once. The same bits
- * up to 4096 rows. Beyond, the rows are cut into at most 64 parts, by n and k alone, whose sums are added in order: a
- * sum differs by at most n DBL_EPSILON times the sum of magnitudes, which the rounding to float hides but where it
- * falls on its edge. */
+ * Centres and means are doubles. If centres and points hold numbers of type ts_real, the results are those of the
+ * layer's ops: labels, and the sets of centres that share a tie, are always equal (nearest_key.h); means are sums in
+ * double in the order of the rows, divided, to be rounded once. They have the same bits up to 4096 rows. More rows are
+ * divided into at most 64 parts, depending only on n and k, whose sums are added in order: a sum then differs by at
+ * most n DBL_EPSILON times the sum of magnitudes, which rarely changes its rounding to float. */
 #ifndef TS_STREAMED_LAYER_H
 #define TS_STREAMED_LAYER_H
 
@@ -20,45 +19,46 @@
 
 typedef struct ts_streamed_layer ts_streamed_layer;
 
-/* Whether the definition has that structure on d coordinates and k clusters: one-hot or binary codes; points look at
- * the whole data by argmax or, with one-hot codes, hardmax; centres match the whole code by one-hot dot products and
- * the linear map, or by hardmax, or are means of their own points, none of which is trimmed; both erase what they
+/* Does the definition have that structure on d coordinates and k clusters? Codes are one-hot or binary; points compare
+ * all data coordinates by argmax or, with one-hot codes, hardmax; centres match whole codes by one-hot dot products and
+ * the linear map, or by hardmax, or are means of their own points, none of them trimmed; both erase what they
  * overwrite; there may be a norm, and nothing else. */
 bool ts_streamed_layer_fits(const ts_definition *definition, int64_t d, int64_t k);
 
-/* Whether it can take numbers as far from 0 as `reach`: finite, and no squared distance overflows a double. */
+/* Can it take numbers of magnitude `reach`? It must be finite, and no squared distance may overflow a double. */
 bool ts_streamed_layer_reaches(double reach);
 
-/* What a layer reads. */
+/* The input of a layer. */
 typedef struct ts_streamed_rows {
     ts_points points;
-    const double *weights; /* [n] what a point is multiplied with before it is added to a mean; NULL: 1 */
-    bool whole_shares; /* a point that m centres share gives 1/m to each, in double; else that as a ts_real, as tokens
-                          hold it */
+    const double *weights; /* [n] factors of the points in the means; NULL: 1 */
+    bool whole_shares;     /* a point that m centres share gives 1/m to each, in double; else rounded to ts_real, as in
+                              tokens */
 } ts_streamed_rows;
 
-/* For a definition that fits, and rows that must outlive the layer. NULL when memory is short. */
+/* For a definition that fits, and rows that must outlive the layer. NULL with *error set if memory is short. */
 ts_streamed_layer *ts_streamed_layer_create(const ts_definition *definition, const ts_streamed_rows *rows, int64_t k,
                                             ts_error *error);
 void ts_streamed_layer_free(ts_streamed_layer *layer);
 
-/* What a step finds. */
+/* The results of a step. */
 typedef struct ts_streamed_step {
-    bool same;      /* the assignments are those before, labels as they were in `labels` */
-    double *means;  /* [k,d] of the points of each cluster, 0 where it has none; NULL: not wanted */
-    bool *occupied; /* [k] whether it has any; with the means */
+    bool same;      /* the assignments are unchanged, compared with the labels passed in */
+    double *means;  /* [k,d] the mean of the points of each cluster, 0 if it has none; NULL: not wanted */
+    bool *occupied; /* [k] does it have any? Needed with `means` */
 } ts_streamed_step;
 
-/* Assigns all points to centres [k,d], writing labels [n], and finds the means. O(nkd); the same bits at any number of
- * threads. */
+/* Assigns all points to centres [k,d], writes labels [n], and computes the means. O(nkd); the same bits at any number
+ * of threads. Fails if memory is short. */
 ts_status ts_streamed_layer_step(ts_streamed_layer *layer, const double *centers, int64_t *labels,
                                  ts_streamed_step *step, ts_error *error);
 
-/* Of the last assignment: what each point gives to each centre, weights [n,k]; and how many points share a tie. */
+/* Of the last assignment: the share of each point that each centre has, weights [n,k]; and the number of tied points.
+ */
 void ts_streamed_layer_weights(const ts_streamed_layer *layer, const int64_t *labels, ts_real *weights);
 int64_t ts_streamed_layer_shared(const ts_streamed_layer *layer);
 
-/* Bytes that it has held at once, the points left out. */
+/* Its peak memory in bytes, without the points. */
 size_t ts_streamed_layer_bytes(const ts_streamed_layer *layer);
 
 #endif

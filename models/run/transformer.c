@@ -1,3 +1,4 @@
+/* transformer.c: builds definitions, embeds rows, and applies the layer. */
 #include "transformer.h"
 
 #include <math.h>
@@ -20,7 +21,7 @@ static ts_place place_of(const builder *b, const ts_range *range) {
     return ts_range_place(range, b->definition->scheme, b->model->d, b->model->k);
 }
 
-/* Does every copy keep its place? Then the matrix is diagonal, and kept as such. */
+/* Does every copy stay in its place? Then the matrix is stored as a diagonal. */
 static bool is_diagonal(const builder *b, const ts_projection *p) {
     bool same = true;
     for (int i = 0; i < p->n_copies; i++) {
@@ -43,7 +44,7 @@ static ts_status add_block(const builder *b, ts_attention_block *block, const ch
     char stream[TS_PARAM_NAME];
     block->identity = d->identity;
     block->spec = (ts_attention_spec){.score = d->score, .simplex = d->simplex, .dropout = d->dropout};
-    block->spec.fast = d->query.learned && d->key.learned; /* fixed ones decide ties: they are exact */
+    block->spec.fast = d->query.learned && d->key.learned; /* fixed projections decide ties and must be exact */
     block->spec.gamma = d->scaled ? d->gamma / sqrt((double)b->model->e) : d->gamma;
     snprintf(stream, sizeof stream, "%s.dropout", name);
     block->spec.dropout_rng = (ts_rng){b->seed, ts_rng_stream(stream), 0};
@@ -74,7 +75,7 @@ static ts_status add_norm_and_feed_forward(const builder *b) {
         &model->feed_forward, model->params, "feed_forward", model->e, hidden, f->activation, b->error);
 }
 
-/* weight [rows, width] += scale at (from + i, to + i), or at (from + i, to) when `to` is one coordinate. */
+/* weight [rows, width] += scale at (from + i, to + i), or at (from + i, to) if `to` is one coordinate. */
 static void fill_copy(ts_real *weight, int64_t width, ts_place from, ts_place to, double scale) {
     for (int64_t i = 0; i < from.count; i++)
         weight[(from.first + i) * width + to.first + (to.count == 1 ? 0 : i)] += (ts_real)scale;
@@ -91,8 +92,7 @@ static void fill_projection(const builder *b, const ts_linear *layer, const ts_p
     }
 }
 
-/* Queries and keys that copy the same coordinates are zero elsewhere, on both sides: they need hold no more than these.
- */
+/* Queries and keys that copy the same coordinates are both zero elsewhere: they are narrowed to these coordinates. */
 static void narrow(const builder *b, ts_attention_block *block, const ts_block *d) {
     const ts_copy *q = d->query.copy, *k = d->key.copy;
     if (d->identity || d->query.learned || d->key.learned || d->query.n_copies != 1 || d->key.n_copies != 1) return;
@@ -208,7 +208,7 @@ void ts_transformer_embed(const ts_transformer *model, int64_t rows, const ts_re
 int64_t ts_transformer_decode(const ts_transformer *model, const ts_real *token) {
     const ts_real *code = token + model->d;
     int64_t best = 0;
-    if (model->c == model->k && model->scheme != TS_SCHEME_BINARY) { /* the nearest is that of the largest share */
+    if (model->c == model->k && model->scheme != TS_SCHEME_BINARY) { /* the nearest code is that of the largest share */
         for (int64_t j = 1; j < model->k; j++)
             if (code[j] > code[best]) best = j;
         return best;
@@ -234,8 +234,8 @@ ts_tensor *ts_transformer_enter(const ts_transformer *model, ts_tape *tape, ts_t
 
 /* ---- the layer ------------------------------------------------------------------------------------------------ */
 
-/* The self-attention is added to the residual stream first: what it erases is then exactly zero before the
- * cross-attention writes, so nothing is rounded away. */
+/* Adds the self-attention to the residual stream. It comes first, so that what it erases is exactly zero before the
+ * cross-attention writes and no rounding error remains. */
 static ts_tensor *add_self(const ts_transformer *model, ts_tape *tape, const ts_attention_block *self,
                            ts_tensor *tokens, uint32_t step) {
     const ts_scope scope = ts_scope_begin(tape);
@@ -266,7 +266,7 @@ ts_tensor *ts_transformer_assign(const ts_transformer *model, ts_tape *tape, ts_
     return ts_scope_end(tape, scope, ts_transformer_assign_on(model, tape, stream, points, centers, step));
 }
 
-/* mask [..,k,n]: 1 where the point carries the code of the centre. NULL when the model needs none. */
+/* mask [..,k,n]: 1 where the point carries the code of the centre. NULL if the model needs no mask. */
 static ts_tensor *own_code_mask(const ts_transformer *model, ts_tape *tape, const ts_tensor *points) {
     if (!model->own_code || ts_tape_status(tape) != TS_OK) return NULL;
     const int64_t n = points->shape.dim[points->shape.rank - 2], k = model->k;
