@@ -9,8 +9,8 @@
 #include "../../io/utf8.h"
 #include "../../models/definition/definition_json.h"
 #include "../../train/checkpoint.h"
+#include "../common/json_writer.h"
 #include "../common/number_text.h"
-#include "../eval/eval_report.h"
 
 /* ---- options ----------------------------------------------------------------------------------------------------- */
 
@@ -234,7 +234,7 @@ bool cli_inspect_print_json(const cli_inspect_file *file) {
     json_t *tensors = json_array();
     for (int i = 0; i < file->file.count; i++) json_array_append_new(tensors, tensor_json(&file->file.tensors[i]));
     const bool listed = json_array_size(tensors) == (size_t)file->file.count;
-    json_t *all = json_pack("{s:o, s:b, s:o}", "file", cli_eval_string(file->path), "checkpoint", (int)(t != NULL),
+    json_t *all = json_pack("{s:o, s:b, s:o}", "file", cli_json_text(file->path), "checkpoint", (int)(t != NULL),
                             "tensors", tensors);
     bool room = all != NULL && listed;
     if (room && t != NULL)
