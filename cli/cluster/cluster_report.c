@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "../../io/utf8.h"
+#include "../../models/data/compare_doubles.h"
 #include "../common/json_writer.h"
 #include "../common/message.h"
 #include "../common/number_text.h"
@@ -81,11 +82,6 @@ static int digits_of(double number) {
     return digits;
 }
 
-static int compare_doubles(const void *a, const void *b) {
-    const double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 /* Digits that write two digits of the least distance of two centres, and four of the greatest; `sorted` [k]. Centres
  * nearer than some roundings of a mean count as one. */
 static int digits_apart(int64_t k, const double *sorted) {
@@ -111,7 +107,7 @@ static int digits_of_column(const cli_cluster_job *job, int64_t column) {
         sorted[i] = job->centers[i * job->d + column];
         digits = digits < WHOLE_DIGITS + 1 && digits_of(sorted[i]) > digits ? digits_of(sorted[i]) : digits;
     }
-    qsort(sorted, (size_t)job->k, sizeof *sorted, compare_doubles);
+    qsort(sorted, (size_t)job->k, sizeof *sorted, ts_compare_doubles);
     if (digits > WHOLE_DIGITS) digits = digits_apart(job->k, sorted);
     const double largest = fmax(fabs(sorted[0]), fabs(sorted[job->k - 1]));
     if (digits > USUAL_DIGITS) digits = (int)fmax(digits, floor(log10(largest)) + 1);
@@ -151,13 +147,15 @@ static void print_centers(const cli_cluster_job *job) {
     if (rows < job->k) printf("  and %lld more\n", (long long)(job->k - rows));
 }
 
-void cli_cluster_print_report(const cli_cluster_job *job) {
+bool cli_cluster_print_report(const void *result) {
+    const cli_cluster_job *job = result;
     const cli_cluster_options *o = job->options;
     printf("%s: %lld row%s, %lld feature%s, %lld cluster%s\n", cli_source_name(o->file), (long long)job->n,
            job->n == 1 ? "" : "s", (long long)job->d, job->d == 1 ? "" : "s", (long long)job->k,
            job->k == 1 ? "" : "s");
     print_results(job);
     print_centers(job);
+    return true;
 }
 
 static void put_arrays(cli_json *json, const cli_cluster_job *job) {
@@ -172,7 +170,8 @@ static void put_arrays(cli_json *json, const cli_cluster_job *job) {
     cli_json_put(json, "]");
 }
 
-bool cli_cluster_print_json(const cli_cluster_job *job) {
+bool cli_cluster_print_json(const void *result) {
+    const cli_cluster_job *job = result;
     const cli_run *run = &job->run;
     const cli_cluster_options *o = job->options;
     const cli_cluster_model *m = &job->model;

@@ -74,7 +74,8 @@ static void print_kind(const cli_eval_job *job) {
            task->unequal ? "unequal" : "equal");
 }
 
-void cli_eval_print_report(const cli_eval_job *job) {
+bool cli_eval_print_report(const void *result) {
+    const cli_eval_job *job = result;
     const cli_eval_options *o = job->options;
     int64_t shown[MOST_SHOWN];
     const int count = shown_steps(o->steps, shown);
@@ -87,6 +88,7 @@ void cli_eval_print_report(const cli_eval_job *job) {
     for (int i = 1; i < count; i++) print_step("model", i == 1, shown[i]);
     puts("  lower at the end");
     for (int i = 0; i < job->n_rows; i++) print_row(job, &job->rows[i]);
+    return true;
 }
 
 /* ---- JSON -------------------------------------------------------------------------------------------------------- */
@@ -95,7 +97,8 @@ static void put_curve(cli_json *json, const double *curve, int64_t width) {
     for (int64_t s = 0; s < width; s++) cli_json_put(json, "n", curve[s]);
 }
 
-bool cli_eval_print_json(const cli_eval_job *job) {
+bool cli_eval_print_json(const void *result) {
+    const cli_eval_job *job = result;
     const cli_eval_options *o = job->options;
     char seed[24]; /* may need all 64 bits, which readers of JSON numbers do not keep */
     cli_json json = {0};

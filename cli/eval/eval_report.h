@@ -6,10 +6,9 @@
 
 #include "eval_run.h"
 
-void cli_eval_print_report(const cli_eval_job *job);
-
-/* false when out of memory. */
-bool cli_eval_print_json(const cli_eval_job *job);
+/* Of a job; false when out of memory. */
+bool cli_eval_print_report(const void *job);
+bool cli_eval_print_json(const void *job);
 
 /* Of a job: a row a step, with quartiles. */
 void cli_eval_write_csv(const void *job, FILE *stream);

@@ -11,6 +11,7 @@
 #include "../../train/checkpoint.h"
 #include "../common/json_writer.h"
 #include "../common/number_text.h"
+#include "inspect_file.h"
 
 /* ---- options ----------------------------------------------------------------------------------------------------- */
 
@@ -80,19 +81,19 @@ static void print_tensor(const ts_safetensor *tensor, int width) {
     putchar('\n');
 }
 
-static void print_tensors(const cli_inspect_file *file, bool all) {
+static void print_tensors(const cli_inspect_file *file) {
     enum { MOST_WIDTH = 40 };
     int width = 4, hidden = 0;
     for (int i = 0; i < file->file.count; i++) {
         const char *name = file->file.tensors[i].name;
-        if (!all && is_moment(file, name)) continue;
+        if (!file->all && is_moment(file, name)) continue;
         if ((int)strlen(name) > width) width = (int)strlen(name) < MOST_WIDTH ? (int)strlen(name) : MOST_WIDTH;
     }
     printf("\n  %-*s  %-5s %-11s %11s %11s %11s %11s %11s\n", width, "name", "type", "shape", "mean", "deviation",
            "smallest", "largest", "norm");
     for (int i = 0; i < file->file.count; i++) {
         const ts_safetensor *tensor = &file->file.tensors[i];
-        const bool shown = all || !is_moment(file, tensor->name);
+        const bool shown = file->all || !is_moment(file, tensor->name);
         if (shown) print_tensor(tensor, width);
         hidden += !shown;
     }
@@ -168,7 +169,8 @@ static int64_t count_all(const ts_safetensors *file) {
     return total;
 }
 
-bool cli_inspect_print_report(const cli_inspect_file *file, bool all) {
+bool cli_inspect_print_report(const void *result) {
+    const cli_inspect_file *file = result;
     const ts_trainer *t = file->trainer;
     bool room = true;
     printf("%s: ", file->path);
@@ -181,7 +183,7 @@ bool cli_inspect_print_report(const cli_inspect_file *file, bool all) {
         print_state(t);
         room = print_options(t);
     }
-    if (file->file.count > 0) print_tensors(file, all);
+    if (file->file.count > 0) print_tensors(file);
     return room;
 }
 
@@ -229,7 +231,8 @@ static json_t *names_json(json_t *changed) {
     return names;
 }
 
-bool cli_inspect_print_json(const cli_inspect_file *file) {
+bool cli_inspect_print_json(const void *result) {
+    const cli_inspect_file *file = result;
     const ts_trainer *t = file->trainer;
     json_t *tensors = json_array();
     for (int i = 0; i < file->file.count; i++) json_array_append_new(tensors, tensor_json(&file->file.tensors[i]));
