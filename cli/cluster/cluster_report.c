@@ -41,8 +41,7 @@ static void print_results(const cli_cluster_job *job) {
     if (o->labels_column != NULL) printf("  %-22s%.4f\n", "adjusted Rand index", job->adjusted_rand_index);
     if (o->compare)
         printf("  %-22slargest centre difference %.3g, %lld label%s differ%s\n", "plain algorithm",
-               job->max_center_diff, (long long)job->label_mismatches, job->label_mismatches == 1 ? "" : "s",
-               job->label_mismatches == 1 ? "s" : "");
+               job->max_center_diff, CLI_COUNT(job->label_mismatches), job->label_mismatches == 1 ? "s" : "");
     if (job->narrow)
         puts("  note: the ranges of the columns differ widely, and the model was trained on data whose columns all run "
              "from 0 to 1: --scaling minmax may serve better");
@@ -150,9 +149,8 @@ static void print_centers(const cli_cluster_job *job) {
 bool cli_cluster_print_report(const void *result) {
     const cli_cluster_job *job = result;
     const cli_cluster_options *o = job->options;
-    printf("%s: %lld row%s, %lld feature%s, %lld cluster%s\n", cli_source_name(o->file), (long long)job->n,
-           job->n == 1 ? "" : "s", (long long)job->d, job->d == 1 ? "" : "s", (long long)job->k,
-           job->k == 1 ? "" : "s");
+    printf("%s: %lld row%s, %lld feature%s, %lld cluster%s\n", cli_source_name(o->file), CLI_COUNT(job->n),
+           CLI_COUNT(job->d), CLI_COUNT(job->k));
     print_results(job);
     print_centers(job);
     return true;

@@ -69,9 +69,8 @@ static void print_kind(const cli_eval_job *job) {
            ts_scheme_names[t->model.scheme], (long long)t->model.d, (long long)t->model.k, (long long)t->model.e,
            (long long)t->step, (long long)t->options.steps);
     printf("%lld task%s of each kind, seed %llu: components of scale %s%s, of %s weights\n",
-           (long long)job->options->tasks, job->options->tasks == 1 ? "" : "s", (unsigned long long)job->seed,
-           cli_number_text(task->scale, number), task->anisotropic ? " at most, anisotropic" : "",
-           task->unequal ? "unequal" : "equal");
+           CLI_COUNT(job->options->tasks), (unsigned long long)job->seed, cli_number_text(task->scale, number),
+           task->anisotropic ? " at most, anisotropic" : "", task->unequal ? "unequal" : "equal");
 }
 
 bool cli_eval_print_report(const void *result) {

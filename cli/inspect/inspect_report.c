@@ -119,8 +119,7 @@ static void print_state(const ts_trainer *t) {
     printf("  %-14sstep %lld of %lld; learning rate of the next %.4g", "training", (long long)t->step,
            (long long)t->options.steps, ts_schedule_rate(&t->schedule, t->step));
     if (t->skipped > 0)
-        printf("; %lld step%s skipped, the gradient not being finite, or too large", (long long)t->skipped,
-               t->skipped == 1 ? "" : "s");
+        printf("; %lld step%s skipped, the gradient not being finite, or too large", CLI_COUNT(t->skipped));
     printf("\n  %-14s", "");
     if (isfinite(t->best))
         printf("best relative validation loss %s, after step %lld\n", cli_ratio_text(t->best, best),
@@ -175,8 +174,8 @@ bool cli_inspect_print_report(const void *result) {
     bool room = true;
     printf("%s: ", file->path);
     if (t == NULL) {
-        printf("%d tensor%s, %lld numbers (not a checkpoint of tessera)\n", file->file.count,
-               file->file.count == 1 ? "" : "s", (long long)count_all(&file->file));
+        printf("%lld tensor%s, %lld numbers (not a checkpoint of tessera)\n", CLI_COUNT(file->file.count),
+               (long long)count_all(&file->file));
     } else {
         puts("checkpoint of tessera");
         print_model(t);

@@ -22,11 +22,10 @@ static void print_row(const cli_sweep_grid *grid, const char *name, cli_sweep_wh
 
 void cli_sweep_print_report(const cli_sweep_options *options, const cli_sweep_grid *grid) {
     char name[CLI_NUMBER_TEXT];
-    printf("%lld cell%s", (long long)grid->valid, grid->valid == 1 ? "" : "s");
+    printf("%lld cell%s", CLI_COUNT(grid->valid));
     if (grid->valid < grid->cells)
         printf(" (and %lld with fewer points than clusters left out)", (long long)(grid->cells - grid->valid));
-    printf(", %lld step%s, %lld task%s a cell\n", (long long)options->steps, options->steps == 1 ? "" : "s",
-           (long long)options->tasks, options->tasks == 1 ? "" : "s");
+    printf(", %lld step%s, %lld task%s a cell\n", CLI_COUNT(options->steps), CLI_COUNT(options->tasks));
     printf("mean |log(objective of the transformer) - log(objective of Lloyd)|\n\n  %10s", "scale");
     for (size_t g = 0; g < grid->axis[CLI_SWEEP_GAMMA].count; g++) {
         char label[CLI_NUMBER_TEXT + 8];
