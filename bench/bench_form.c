@@ -34,8 +34,8 @@ static void write_rates(FILE *stream, const char *what, double one, double all, 
 }
 
 void cli_bench_write_machine(FILE *stream, const cli_bench_machine *m, const char *mark) {
-    fprintf(stream, "%s%s, %d core%s; tessera %s on %d thread%s", mark, m->processor, m->cores,
-            m->cores == 1 ? "" : "s", TS_VERSION, m->threads, m->threads == 1 ? "" : "s");
+    fprintf(stream, "%s%s, %lld core%s; tessera %s on %lld thread%s", mark, m->processor, CLI_COUNT(m->cores),
+            TS_VERSION, CLI_COUNT(m->threads));
     if (m->asked > m->threads) fprintf(stream, " (%d were asked for)", m->asked);
     fprintf(stream, ", %s, %s; %s\n%s", m->instructions, m->compiler, m->date, mark);
     write_rates(stream, "peak of multiply-adds", m->peak_one, m->peak, "GFLOP/s", m->threads);

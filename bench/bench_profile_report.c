@@ -43,8 +43,8 @@ static const cli_column columns[COLUMNS] = {
 /* "train-512: 52.1 ms a step on 2 threads, mean of 7 runs" */
 static void write_title(FILE *stream, const cli_bench_profile *p) {
     char text[CLI_NUMBER_TEXT];
-    fprintf(stream, "%s: %s ms a step on %d thread%s, mean of %d run%s", p->work, cli_bench_number(p->step, text),
-            p->threads, p->threads == 1 ? "" : "s", p->runs, p->runs == 1 ? "" : "s");
+    fprintf(stream, "%s: %s ms a step on %lld thread%s, mean of %lld run%s", p->work, cli_bench_number(p->step, text),
+            CLI_COUNT(p->threads), CLI_COUNT(p->runs));
 }
 
 static void print(const void *result) {

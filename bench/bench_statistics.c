@@ -3,10 +3,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-static int compare(const void *a, const void *b) {
-    const double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
+#include "../models/data/compare_doubles.h"
 
 cli_bench_summary cli_bench_summarise(const double *values, int count) {
     cli_bench_summary s = {0, NAN, NAN, NAN};
@@ -14,7 +11,7 @@ cli_bench_summary cli_bench_summarise(const double *values, int count) {
     if (sorted == NULL) return s;
     for (int i = 0; i < count; i++)
         if (!isnan(values[i])) sorted[s.count++] = values[i];
-    qsort(sorted, (size_t)s.count, sizeof *sorted, compare);
+    qsort(sorted, (size_t)s.count, sizeof *sorted, ts_compare_doubles);
     if (s.count > 0) {
         s.median = (sorted[(s.count - 1) / 2] + sorted[s.count / 2]) / 2;
         s.least = sorted[0];

@@ -82,17 +82,9 @@ static cli_outputs outputs_of(const cli_cluster_options *o) {
                  {"weights", "weights", o->weights, .rank = 2, .write = write_weights},
                  {"plot", "plot", o->plot, .check = cli_drawing_check, .write = draw, .goes_first = true}},
         .inputs = {o->file, o->init_is_file ? o->init : NULL, o->arch, o->model},
+        .as_json = o->shared.json,
         .tells_path = true,
         .tells_folder = true};
-}
-
-static int report(const cli_cluster_job *job, const cli_outputs *outputs) {
-    if (job->options->shared.json && !cli_cluster_print_json(job)) return cli_fail_memory(job->options->file);
-    if (!job->options->shared.json) {
-        cli_cluster_print_report(job);
-        cli_outputs_print(outputs, 12);
-    }
-    return cli_flush_stdout();
 }
 
 int cli_cluster(int n_words, char *const *words) {
@@ -107,7 +99,8 @@ int cli_cluster(int n_words, char *const *words) {
     if (status != CLI_GO_ON) return status;
     status = cli_cluster_solve(&options, &job);
     if (status == CLI_DONE) status = cli_outputs_write(&outputs, &job);
-    if (status == CLI_DONE) status = report(&job, &outputs);
+    if (status == CLI_DONE)
+        status = cli_outputs_tell(&outputs, options.file, cli_cluster_print_json, cli_cluster_print_report, &job);
     if (status == CLI_DONE && !options.shared.quiet) cli_progress_tell_time(job.seconds);
     cli_cluster_job_free(&job);
     return status;

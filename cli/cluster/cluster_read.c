@@ -3,6 +3,7 @@
 #include <math.h>
 
 #include "../common/message.h"
+#include "../common/number_text.h"
 
 /* A learned model has its own numbers of features and clusters. */
 static int fit_model(cli_cluster_job *job) {
@@ -10,8 +11,8 @@ static int fit_model(cli_cluster_job *job) {
     if (job->k == 0) job->k = model->k;
     if (job->d != model->d)
         return cli_fail(CLI_FAILED, "%s: %lld feature%s, but %s was trained on %lld",
-                        cli_source_name(job->options->file), (long long)job->d, job->d == 1 ? "" : "s",
-                        job->options->model, (long long)model->d);
+                        cli_source_name(job->options->file), CLI_COUNT(job->d), job->options->model,
+                        (long long)model->d);
     if (job->k == model->k) return CLI_DONE;
     return cli_fail(CLI_FAILED, "%s: k = %lld, but %s was trained on %lld", cli_source_name(job->options->file),
                     (long long)job->k, job->options->model, (long long)model->k);
@@ -46,7 +47,7 @@ static int load_points(cli_cluster_job *job) {
     if (job->model.learned != NULL && fit_model(job) != CLI_DONE) return CLI_FAILED;
     if (job->k > job->n)
         return cli_fail(CLI_FAILED, "%s: k = %lld but only %lld row%s", cli_source_name(o->file), (long long)job->k,
-                        (long long)job->n, job->n == 1 ? "" : "s");
+                        CLI_COUNT(job->n));
     ts_scaling scaling = (ts_scaling)o->scaling;
     if (scaling == TS_SCALING_NONE && job->model.learned != NULL) scaling = TS_SCALING_COMMON;
     if (scaling == TS_SCALING_NONE && job->model.has_origin) scaling = TS_SCALING_UNSHIFTED;

@@ -1,12 +1,13 @@
 #include "cluster_report.h"
 
-#include <jansson.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "../../io/utf8.h"
+#include "../../models/data/compare_doubles.h"
+#include "../common/json_writer.h"
 #include "../common/message.h"
 #include "../common/number_text.h"
 #include "cluster_criterion.h"
@@ -40,8 +41,7 @@ static void print_results(const cli_cluster_job *job) {
     if (o->labels_column != NULL) printf("  %-22s%.4f\n", "adjusted Rand index", job->adjusted_rand_index);
     if (o->compare)
         printf("  %-22slargest centre difference %.3g, %lld label%s differ%s\n", "plain algorithm",
-               job->max_center_diff, (long long)job->label_mismatches, job->label_mismatches == 1 ? "" : "s",
-               job->label_mismatches == 1 ? "s" : "");
+               job->max_center_diff, CLI_COUNT(job->label_mismatches), job->label_mismatches == 1 ? "s" : "");
     if (job->narrow)
         puts("  note: the ranges of the columns differ widely, and the model was trained on data whose columns all run "
              "from 0 to 1: --scaling minmax may serve better");
@@ -81,11 +81,6 @@ static int digits_of(double number) {
     return digits;
 }
 
-static int compare_doubles(const void *a, const void *b) {
-    const double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 /* Digits that write two digits of the least distance of two centres, and four of the greatest; `sorted` [k]. Centres
  * nearer than some roundings of a mean count as one. */
 static int digits_apart(int64_t k, const double *sorted) {
@@ -111,7 +106,7 @@ static int digits_of_column(const cli_cluster_job *job, int64_t column) {
         sorted[i] = job->centers[i * job->d + column];
         digits = digits < WHOLE_DIGITS + 1 && digits_of(sorted[i]) > digits ? digits_of(sorted[i]) : digits;
     }
-    qsort(sorted, (size_t)job->k, sizeof *sorted, compare_doubles);
+    qsort(sorted, (size_t)job->k, sizeof *sorted, ts_compare_doubles);
     if (digits > WHOLE_DIGITS) digits = digits_apart(job->k, sorted);
     const double largest = fmax(fabs(sorted[0]), fabs(sorted[job->k - 1]));
     if (digits > USUAL_DIGITS) digits = (int)fmax(digits, floor(log10(largest)) + 1);
@@ -151,88 +146,49 @@ static void print_centers(const cli_cluster_job *job) {
     if (rows < job->k) printf("  and %lld more\n", (long long)(job->k - rows));
 }
 
-void cli_cluster_print_report(const cli_cluster_job *job) {
+bool cli_cluster_print_report(const void *result) {
+    const cli_cluster_job *job = result;
     const cli_cluster_options *o = job->options;
-    printf("%s: %lld row%s, %lld feature%s, %lld cluster%s\n", cli_source_name(o->file), (long long)job->n,
-           job->n == 1 ? "" : "s", (long long)job->d, job->d == 1 ? "" : "s", (long long)job->k,
-           job->k == 1 ? "" : "s");
+    printf("%s: %lld row%s, %lld feature%s, %lld cluster%s\n", cli_source_name(o->file), CLI_COUNT(job->n),
+           CLI_COUNT(job->d), CLI_COUNT(job->k));
     print_results(job);
     print_centers(job);
-}
-
-/* A JSON string; bytes that are no UTF-8 become question marks. */
-static bool print_string(const char *text) {
-    char *copy = strdup(text);
-    if (copy == NULL) return false;
-    ts_utf8_repair(copy);
-    json_t *string = json_string(copy);
-    const bool done = string != NULL && json_dumpf(string, stdout, JSON_ENCODE_ANY) == 0;
-    json_decref(string);
-    free(copy);
-    return done || ferror(stdout);
-}
-
-/* A JSON real, which has a point or an exponent. */
-static void print_real(double value) {
-    char text[CLI_NUMBER_TEXT];
-    cli_number_text(value, text);
-    printf("%s%s", text, strpbrk(text, ".e") == NULL ? ".0" : "");
-}
-
-static void print_arrays(const cli_cluster_job *job) {
-    printf(", \"labels\": [");
-    for (int64_t i = 0; i < job->n; i++) printf("%s%lld", i == 0 ? "" : ", ", (long long)job->run.labels[i]);
-    printf("], \"centers\": [");
-    for (int64_t i = 0; i < job->k; i++) {
-        printf("%s[", i == 0 ? "" : ", ");
-        for (int64_t j = 0; j < job->d; j++) {
-            if (j > 0) printf(", ");
-            print_real(job->centers[i * job->d + j]);
-        }
-        putchar(']');
-    }
-    putchar(']');
-}
-
-bool cli_cluster_print_json(const cli_cluster_job *job) {
-    const cli_run *run = &job->run;
-    char criterion[CLI_CRITERION_TEXT];
-    printf("{\"file\": ");
-    if (!print_string(job->options->file)) return false;
-    printf(", \"algorithm\": ");
-    if (!print_string(job->model.variant != NULL ? job->model.variant->name : job->model.definition.name)) return false;
-    if (job->options->model != NULL) {
-        printf(", \"model\": ");
-        if (!print_string(job->options->model)) return false;
-    }
-    printf(", \"construction\": \"%s\", \"n\": %lld, \"d\": %lld, \"k\": %lld",
-           ts_scheme_names[job->model.definition.scheme], (long long)job->n, (long long)job->d, (long long)job->k);
-    printf(", \"steps\": %lld, \"converged\": %s, \"objective\": ", (long long)run->steps,
-           run->converged ? "true" : "false");
-    print_real(job->objective);
-    printf(", \"criterion\": ");
-    print_real(run->criterion);
-    printf(", \"criterion_name\": \"%s\"", cli_cluster_criterion_name(job, criterion));
-    if (job->options->model != NULL)
-        printf(", \"best_step\": %lld, \"narrow_column\": %s", (long long)run->best_step,
-               job->narrow ? "true" : "false");
-    printf(", \"empty_repairs\": %lld, \"trimmed\": %lld", (long long)run->empty_repairs, (long long)run->trimmed);
-    if (cli_cluster_model_gamma(&job->model) > 0) {
-        printf(", \"gamma\": ");
-        print_real(cli_cluster_model_gamma(&job->model));
-    }
-    print_arrays(job);
-    if (job->options->labels_column != NULL) {
-        printf(", \"adjusted_rand_index\": ");
-        print_real(job->adjusted_rand_index);
-    }
-    if (job->options->compare) {
-        printf(", \"compare\": {\"max_center_diff\": ");
-        print_real(job->max_center_diff);
-        printf(", \"label_mismatches\": %lld}", (long long)job->label_mismatches);
-    }
-    printf(", \"seconds\": ");
-    print_real(job->seconds);
-    printf("}\n");
     return true;
+}
+
+static void put_arrays(cli_json *json, const cli_cluster_job *job) {
+    cli_json_put(json, "labels:[");
+    for (int64_t i = 0; i < job->n; i++) cli_json_put(json, "i", job->run.labels[i]);
+    cli_json_put(json, "] centers:[");
+    for (int64_t i = 0; i < job->k; i++) {
+        cli_json_put(json, "[");
+        for (int64_t j = 0; j < job->d; j++) cli_json_put(json, "r", job->centers[i * job->d + j]);
+        cli_json_put(json, "]");
+    }
+    cli_json_put(json, "]");
+}
+
+bool cli_cluster_print_json(const void *result) {
+    const cli_cluster_job *job = result;
+    const cli_run *run = &job->run;
+    const cli_cluster_options *o = job->options;
+    const cli_cluster_model *m = &job->model;
+    const double gamma = cli_cluster_model_gamma(m);
+    char criterion[CLI_CRITERION_TEXT];
+    cli_json json = {0};
+    cli_json_put(&json, "{ file:s algorithm:s", o->file, m->variant != NULL ? m->variant->name : m->definition.name);
+    if (o->model != NULL) cli_json_put(&json, "model:s", o->model);
+    cli_json_put(&json, "construction:s n:i d:i k:i", ts_scheme_names[m->definition.scheme], job->n, job->d, job->k);
+    cli_json_put(&json, "steps:i converged:b objective:r criterion:r criterion_name:s", run->steps, run->converged,
+                 job->objective, run->criterion, cli_cluster_criterion_name(job, criterion));
+    if (o->model != NULL) cli_json_put(&json, "best_step:i narrow_column:b", run->best_step, job->narrow);
+    cli_json_put(&json, "empty_repairs:i trimmed:i", run->empty_repairs, run->trimmed);
+    if (gamma > 0) cli_json_put(&json, "gamma:r", gamma);
+    put_arrays(&json, job);
+    if (o->labels_column != NULL) cli_json_put(&json, "adjusted_rand_index:r", job->adjusted_rand_index);
+    if (o->compare)
+        cli_json_put(&json, "compare:{ max_center_diff:r label_mismatches:i }", job->max_center_diff,
+                     job->label_mismatches);
+    cli_json_put(&json, "seconds:r }", job->seconds);
+    return cli_json_end(&json);
 }

@@ -4,9 +4,8 @@
 
 #include "cluster_job.h"
 
-void cli_cluster_print_report(const cli_cluster_job *job);
-
-/* false when out of memory. */
-bool cli_cluster_print_json(const cli_cluster_job *job);
+/* Of a job; false when out of memory. */
+bool cli_cluster_print_report(const void *job);
+bool cli_cluster_print_json(const void *job);
 
 #endif

@@ -44,8 +44,7 @@ static void warn_of_equal_centers(const cli_cluster_job *job, const double *cent
     const bool finds_all = !o->init_is_file && (o->seeding == TS_SEED_KMEANS_PP || o->seeding == TS_SEED_GONZALEZ);
     const char *file = cli_source_name(o->file);
     if (finds_all)
-        cli_warn("%s: only %lld distinct row%s for k = %lld", file, (long long)distinct, distinct == 1 ? "" : "s",
-                 (long long)job->k);
+        cli_warn("%s: only %lld distinct row%s for k = %lld", file, CLI_COUNT(distinct), (long long)job->k);
     else
         cli_warn("%s: only %lld of the %lld initial centres are distinct", file, (long long)distinct,
                  (long long)job->k);

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../../models/data/compare_doubles.h"
 #include "message.h"
 #include "options.h"
 
@@ -75,11 +76,6 @@ static int take_item(const reader *r, const char **text) {
     return add_range(r, first, last, step);
 }
 
-static int compare(const void *a, const void *b) {
-    const double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 int cli_read_numbers(const char *name, const char *text, const cli_number_bounds *bounds, cli_number_list *list) {
     const reader r = {name, text, bounds, list};
     list->count = 0;
@@ -89,7 +85,7 @@ int cli_read_numbers(const char *name, const char *text, const cli_number_bounds
         if (*at == '\0') break;
         if (*at != ',') return refuse(&r);
     }
-    qsort(list->value, list->count, sizeof list->value[0], compare);
+    qsort(list->value, list->count, sizeof list->value[0], ts_compare_doubles);
     size_t kept = 1;
     for (size_t i = 1; i < list->count; i++)
         if (list->value[i] > list->value[kept - 1]) list->value[kept++] = list->value[i];
@@ -98,6 +94,6 @@ int cli_read_numbers(const char *name, const char *text, const cli_number_bounds
 }
 
 int cli_number_place(const cli_number_list *list, double value) {
-    const double *found = bsearch(&value, list->value, list->count, sizeof list->value[0], compare);
+    const double *found = bsearch(&value, list->value, list->count, sizeof list->value[0], ts_compare_doubles);
     return found == NULL ? -1 : (int)(found - list->value);
 }

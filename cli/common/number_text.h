@@ -4,6 +4,9 @@
 
 #include "../../autograd/tensor.h"
 
+/* What "%lld row%s" takes: the number, and the plural of what it counts. */
+#define CLI_COUNT(n) (long long)(n), (n) == 1 ? "" : "s"
+
 enum { CLI_NUMBER_TEXT = 32 };
 
 /* Writes a finite number and returns text. Never "-0". */

@@ -90,9 +90,15 @@ int cli_outputs_write(const cli_outputs *o, const void *result) {
     return status;
 }
 
-void cli_outputs_print(const cli_outputs *o, int width) {
+static void print_paths(const cli_outputs *o) {
     const cli_output *output;
     const char *before = "\n";
     for (int i = 0; (output = next_output(o, &i)) != NULL; before = "")
-        printf("%s  %-*s%s\n", before, width, output->title, output->path);
+        printf("%s  %-*s%s\n", before, o->title_width > 0 ? o->title_width : 12, output->title, output->path);
+}
+
+int cli_outputs_tell(const cli_outputs *o, const char *file, cli_tell *json, cli_tell *text, const void *result) {
+    if (!(o->as_json ? json : text)(result)) return cli_fail_memory(file);
+    if (!o->as_json) print_paths(o);
+    return cli_flush_stdout();
 }

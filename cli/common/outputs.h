@@ -22,6 +22,8 @@ enum { CLI_MOST_OUTPUTS = 6, CLI_MOST_INPUTS = 4 };
 typedef struct cli_outputs {
     cli_output list[CLI_MOST_OUTPUTS];   /* those with an option */
     const char *inputs[CLI_MOST_INPUTS]; /* what the command reads; NULL: nothing */
+    int title_width;                     /* of the titles in the report; 0: 12 */
+    bool as_json;                        /* the report is asked for so */
     bool tells_path;                     /* an input that would be written over is told by the name of the output */
     bool tells_folder;                   /* of a new file that cannot be, it is told that the folder is why */
     bool writes_on;                      /* one that fails does not keep the others from being written */
@@ -35,7 +37,9 @@ int cli_outputs_check(const cli_outputs *outputs);
 /* CLI_DONE, or CLI_FAILED after saying why. */
 int cli_outputs_write(const cli_outputs *outputs, const void *result);
 
-/* An empty line and a line for each, its title so wide; nothing where there are none. */
-void cli_outputs_print(const cli_outputs *outputs, int width);
+/* The report on standard output: as JSON, or for people and behind it an empty line and one for each output, if there
+ * are any. Either is false when out of memory, which is told of `file`. CLI_DONE, or CLI_FAILED after saying why. */
+typedef bool cli_tell(const void *result);
+int cli_outputs_tell(const cli_outputs *outputs, const char *file, cli_tell *json, cli_tell *text, const void *result);
 
 #endif

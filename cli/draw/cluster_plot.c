@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "../../models/data/row_distance.h"
+#include "../common/number_text.h"
 #include "../common/short_text.h"
 #include "drawing.h"
 #include "gnuplot.h"
@@ -230,12 +231,11 @@ static void write_titles(const cli_drawing *d, const view *v) {
     const char *slash = strrchr(p->file, '/'), *name = slash != NULL && slash[1] != '\0' ? slash + 1 : p->file;
     const int digits = p->objective < 1e4 ? 4 : 7; /* 78.85 and 389565 rather than 3.896e+05 */
     char text[512], more[96];
-    snprintf(more, sizeof more, ": %lld cluster%s, objective %.*g", (long long)v->k, v->k == 1 ? "" : "s", digits,
+    snprintf(more, sizeof more, ": %lld cluster%s, objective %.*g", CLI_COUNT(v->k), digits,
              p->objective < 1e4 || p->objective >= 1e7 ? p->objective : round(p->objective));
     const int room = cli_drawing_letters(d->width - v->box.x - RIGHT, CLI_LARGE) - (int)strlen(more);
     cli_drawing_line(d, v->box.x, 16, CLI_LARGE, "%s%s", cli_short_text(name, room, text, sizeof text), more);
-    cli_drawing_line(d, v->box.x, 35, CLI_SMALL, "%s as a transformer, %lld step%s", p->algorithm, (long long)p->steps,
-                     p->steps == 1 ? "" : "s");
+    cli_drawing_line(d, v->box.x, 35, CLI_SMALL, "%s as a transformer, %lld step%s", p->algorithm, CLI_COUNT(p->steps));
     write_notes(v, text, sizeof text);
     if (text[0] != '\0') cli_drawing_line(d, v->box.x, 52, CLI_SMALL, "%s", text);
 }

@@ -3,6 +3,7 @@
 #include <math.h>
 #include <stdio.h>
 
+#include "../common/number_text.h"
 #include "drawing.h"
 
 enum { MOST_MARKS = 40, GAP = 14, TITLE = 26, TOP = 62 };
@@ -103,8 +104,7 @@ bool cli_eval_plot(const cli_eval_picture *p, const char *path, ts_io_error *err
     plan(p, &l);
     const int height = TOP + l.lines * (TITLE + (int)l.panel_height + CLI_X_ROOM) + 4;
     if (!cli_drawing_begin(&d, path, l.width, height, error)) return false;
-    cli_drawing_line(&d, l.left, 16, CLI_LARGE, "Log objective after each step, %lld task%s", (long long)p->tasks,
-                     p->tasks == 1 ? "" : "s");
+    cli_drawing_line(&d, l.left, 16, CLI_LARGE, "Log objective after each step, %lld task%s", CLI_COUNT(p->tasks));
     cli_drawing_key(&d, l.left, 40, 0, CLI_LLOYD_COLOR, "Lloyd");
     cli_drawing_key(&d, l.left + 70, 40, 0, CLI_MODEL_COLOR, "model");
     cli_drawing_line(&d, l.left + 150, 40, CLI_SMALL, "lines: means; bands: the middle half");

@@ -177,8 +177,7 @@ bool cli_sweep_plot(const cli_sweep_options *options, const cli_sweep_grid *grid
         cli_drawing_abandon(&d);
         return cli_drawing_fail_memory(error);
     }
-    cli_drawing_line(&d, LEFT, 16, CLI_LARGE, "Softmax transformer and Lloyd, %lld step%s", (long long)options->steps,
-                     options->steps == 1 ? "" : "s");
+    cli_drawing_line(&d, LEFT, 16, CLI_LARGE, "Softmax transformer and Lloyd, %lld step%s", CLI_COUNT(options->steps));
     cli_drawing_line(&d, LEFT, 36, CLI_SMALL, "means over %s not shown%s", l.all ? "gamma and the axes" : "the axes",
                      options->tasks > 1 ? " and over tasks" : "");
     fputs("set border 15\nunset grid\n", d.script);

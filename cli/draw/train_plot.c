@@ -40,7 +40,7 @@ static void write_titles(const cli_drawing *d, const ts_trainer *t, double left)
                      (long long)o->n, (long long)o->d, (long long)o->k);
     cli_drawing_line(d, left, 36, CLI_SMALL, "best %s after step %lld; below 1 is better than Lloyd",
                      cli_ratio_text(t->best, text), (long long)t->best_step);
-    snprintf(text, sizeof text, "model, after %lld step%s", (long long)o->unroll, o->unroll == 1 ? "" : "s");
+    snprintf(text, sizeof text, "model, after %lld step%s", CLI_COUNT(o->unroll));
     cli_drawing_key(d, left, 57, 0, CLI_MODEL_COLOR, text);
     cli_drawing_key(d, left + 180, 57, 0, CLI_LLOYD_COLOR, "Lloyd");
 }

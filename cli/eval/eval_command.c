@@ -31,16 +31,8 @@ static bool draw(const void *result, const char *path, ts_io_error *error) {
 static cli_outputs outputs_of(const cli_eval_options *o) {
     return (cli_outputs){.list = {{"csv", "csv", o->csv, .put = cli_eval_write_csv},
                                   {"plot", "plot", o->plot, .check = cli_drawing_check, .write = draw}},
-                         .inputs = {o->checkpoint}};
-}
-
-static int report(const cli_eval_job *job, const cli_outputs *outputs) {
-    if (job->options->shared.json && !cli_eval_print_json(job)) return cli_fail_memory(job->options->checkpoint);
-    if (!job->options->shared.json) {
-        cli_eval_print_report(job);
-        cli_outputs_print(outputs, 12);
-    }
-    return cli_flush_stdout();
+                         .inputs = {o->checkpoint},
+                         .as_json = o->shared.json};
 }
 
 int cli_eval(int n_words, char *const *words) {
@@ -54,7 +46,8 @@ int cli_eval(int n_words, char *const *words) {
     cli_set_threads(options.shared.threads);
     status = cli_eval_run(&options, &job);
     if (status == CLI_DONE) status = cli_outputs_write(&outputs, &job);
-    if (status == CLI_DONE) status = report(&job, &outputs);
+    if (status == CLI_DONE)
+        status = cli_outputs_tell(&outputs, options.checkpoint, cli_eval_print_json, cli_eval_print_report, &job);
     if (status == CLI_DONE && !options.shared.quiet) cli_progress_tell_time(cli_seconds() - began);
     cli_eval_free(&job);
     return status;

@@ -2,10 +2,8 @@
 
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include "../../io/utf8.h"
+#include "../common/json_writer.h"
 #include "../common/number_text.h"
 
 /* ---- the table --------------------------------------------------------------------------------------------------- */
@@ -71,12 +69,12 @@ static void print_kind(const cli_eval_job *job) {
            ts_scheme_names[t->model.scheme], (long long)t->model.d, (long long)t->model.k, (long long)t->model.e,
            (long long)t->step, (long long)t->options.steps);
     printf("%lld task%s of each kind, seed %llu: components of scale %s%s, of %s weights\n",
-           (long long)job->options->tasks, job->options->tasks == 1 ? "" : "s", (unsigned long long)job->seed,
-           cli_number_text(task->scale, number), task->anisotropic ? " at most, anisotropic" : "",
-           task->unequal ? "unequal" : "equal");
+           CLI_COUNT(job->options->tasks), (unsigned long long)job->seed, cli_number_text(task->scale, number),
+           task->anisotropic ? " at most, anisotropic" : "", task->unequal ? "unequal" : "equal");
 }
 
-void cli_eval_print_report(const cli_eval_job *job) {
+bool cli_eval_print_report(const void *result) {
+    const cli_eval_job *job = result;
     const cli_eval_options *o = job->options;
     int64_t shown[MOST_SHOWN];
     const int count = shown_steps(o->steps, shown);
@@ -89,48 +87,34 @@ void cli_eval_print_report(const cli_eval_job *job) {
     for (int i = 1; i < count; i++) print_step("model", i == 1, shown[i]);
     puts("  lower at the end");
     for (int i = 0; i < job->n_rows; i++) print_row(job, &job->rows[i]);
+    return true;
 }
 
 /* ---- JSON -------------------------------------------------------------------------------------------------------- */
 
-json_t *cli_eval_string(const char *text) {
-    char *copy = strdup(text);
-    if (copy == NULL) return NULL;
-    ts_utf8_repair(copy);
-    json_t *string = json_string(copy);
-    free(copy);
-    return string;
+static void put_curve(cli_json *json, const double *curve, int64_t width) {
+    for (int64_t s = 0; s < width; s++) cli_json_put(json, "n", curve[s]);
 }
 
-static void print_curve(const char *name, const double *curve, int64_t width) {
-    char text[CLI_NUMBER_TEXT];
-    printf(", \"%s\": [", name);
-    for (int64_t s = 0; s < width; s++)
-        printf("%s%s", s == 0 ? "" : ", ", isfinite(curve[s]) ? cli_number_text(curve[s], text) : "null");
-    putchar(']');
-}
-
-bool cli_eval_print_json(const cli_eval_job *job) {
+bool cli_eval_print_json(const void *result) {
+    const cli_eval_job *job = result;
     const cli_eval_options *o = job->options;
-    json_t *path = cli_eval_string(o->checkpoint);
-    if (path == NULL) return false;
-    printf("{\"checkpoint\": ");
-    const bool done = json_dumpf(path, stdout, JSON_ENCODE_ANY) == 0 || ferror(stdout);
-    json_decref(path);
-    if (!done) return false;
-    /* A seed may need all 64 bits, which readers of JSON numbers do not keep. */
-    printf(", \"tasks\": %lld, \"steps\": %lld, \"mode\": \"%s\", \"seed\": \"%llu\", \"rows\": [", (long long)o->tasks,
-           (long long)o->steps, o->mode == TS_LEARNER_RAW ? "raw" : "reembed", (unsigned long long)job->seed);
+    char seed[24]; /* may need all 64 bits, which readers of JSON numbers do not keep */
+    cli_json json = {0};
+    snprintf(seed, sizeof seed, "%llu", (unsigned long long)job->seed);
+    cli_json_put(&json, "{ checkpoint:s tasks:i steps:i mode:s seed:s rows:[", o->checkpoint, o->tasks, o->steps,
+                 o->mode == TS_LEARNER_RAW ? "raw" : "reembed", seed);
     for (int i = 0; i < job->n_rows; i++) {
         const cli_eval_row *row = &job->rows[i];
-        printf("%s{\"n\": %lld, \"family\": \"%s\", \"init\": \"%s\"", i == 0 ? "" : ", ", (long long)row->task.n,
-               ts_family_name(row->task.family), ts_start_names[row->start]);
-        print_curve("lloyd", row->curve[CLI_EVAL_LLOYD], o->steps + 1);
-        print_curve("model", row->curve[CLI_EVAL_MODEL], o->steps + 1);
-        putchar('}');
+        cli_json_put(&json, "{ n:i family:s init:s lloyd:[", row->task.n, ts_family_name(row->task.family),
+                     ts_start_names[row->start]);
+        put_curve(&json, row->curve[CLI_EVAL_LLOYD], o->steps + 1);
+        cli_json_put(&json, "] model:[");
+        put_curve(&json, row->curve[CLI_EVAL_MODEL], o->steps + 1);
+        cli_json_put(&json, "] }");
     }
-    printf("]}\n");
-    return true;
+    cli_json_put(&json, "] }");
+    return cli_json_end(&json);
 }
 
 /* ---- CSV --------------------------------------------------------------------------------------------------------- */

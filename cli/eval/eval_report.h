@@ -2,20 +2,15 @@
 #ifndef CLI_EVAL_REPORT_H
 #define CLI_EVAL_REPORT_H
 
-#include <jansson.h>
 #include <stdio.h>
 
 #include "eval_run.h"
 
-void cli_eval_print_report(const cli_eval_job *job);
-
-/* false when out of memory. */
-bool cli_eval_print_json(const cli_eval_job *job);
+/* Of a job; false when out of memory. */
+bool cli_eval_print_report(const void *job);
+bool cli_eval_print_json(const void *job);
 
 /* Of a job: a row a step, with quartiles. */
 void cli_eval_write_csv(const void *job, FILE *stream);
-
-/* A JSON string of any bytes: those that are no UTF-8 become question marks. NULL when out of memory. */
-json_t *cli_eval_string(const char *text);
 
 #endif

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../../models/data/compare_doubles.h"
 #include "../../train/checkpoint.h"
 #include "../common/message.h"
 #include "../common/options.h"
@@ -76,12 +77,6 @@ static int make_rows(cli_eval_job *job) {
 
 /* ---- from tasks to curves ---------------------------------------------------------------------------------------- */
 
-static int compare(const void *a, const void *b) {
-    const double x = *(const double *)a, y = *(const double *)b;
-    if (isnan(x) || isnan(y)) return isnan(x) - isnan(y); /* the last ones */
-    return (x > y) - (x < y);
-}
-
 /* Linear between the neighbours of place q (count - 1). */
 static double quantile(const double *sorted, int64_t count, double q) {
     const double place = q * (double)(count - 1), fraction = place - floor(place);
@@ -97,7 +92,7 @@ static void reduce(const double *of_tasks, int64_t tasks, int64_t width, double 
         double sum = 0;
         for (int64_t t = 0; t < tasks; t++) sum += column[t] = of_tasks[t * width + s];
         mean[s] = sum / (double)tasks;
-        qsort(column, (size_t)tasks, sizeof *column, compare);
+        qsort(column, (size_t)tasks, sizeof *column, ts_compare_doubles);
         q25[s] = quantile(column, tasks, 0.25);
         q75[s] = quantile(column, tasks, 0.75);
     }

@@ -155,22 +155,13 @@ static void find_parts(drawing *g) {
 
 /* Between quotes: a newline of `text` begins a new line of the label, whatever else would end the string is escaped. */
 static void put_text(FILE *out, const char *text) {
-    for (const char *c = text; *c != '\0'; c++) {
+    for (const char *c = text; *c != '\0'; c++)
         if (*c == '\n')
             fputs("\\n", out);
         else if ((unsigned char)*c < ' ' || *c == 127)
             putc('?', out);
-        else {
-            if (*c == '"' || *c == '\\') putc('\\', out);
-            putc(*c, out);
-        }
-    }
-}
-
-static void put_label(FILE *out, const char *text) {
-    fputs("label=\"", out);
-    put_text(out, text);
-    putc('"', out);
+        else
+            fprintf(out, *c == '"' || *c == '\\' ? "\\%c" : "%c", *c);
 }
 
 enum { LABEL = 512 };
@@ -186,6 +177,12 @@ static void add(label *l, const char *format, ...) {
     const int written = vsnprintf(l->text + l->length, LABEL - l->length, format, arguments);
     va_end(arguments);
     if (written > 0) l->length += (size_t)written < LABEL - l->length ? (size_t)written : LABEL - 1 - l->length;
+}
+
+static void put_label(FILE *out, const char *text) {
+    fputs("label=\"", out);
+    put_text(out, text);
+    putc('"', out);
 }
 
 /* "6×4"; "scalar". */
@@ -240,65 +237,54 @@ static const char *look_of(const ts_node *node) {
     return linear ? LINEAR_BOX : OTHER_BOX;
 }
 
-static void put_op(const drawing *g, int i, int depth) {
-    const op_box *op = &g->op[i];
+static void put_node(const drawing *g, int depth, const char *id, const char *shape, const char *text,
+                     const char *look) {
+    fprintf(g->out, "%*s%s [%s", depth, "", id, shape);
+    put_label(g->out, text);
+    fprintf(g->out, ", %s];\n", look);
+}
+
+static void put_ellipse(const drawing *g, int depth, const char *id, const char *name, const ts_tensor *tensor,
+                        const char *look) {
+    char shape[TS_SHAPE_TEXT];
+    label l = {.length = 0};
+    add(&l, "%s %s", name, ts_shape_text(&tensor->shape, shape));
+    put_node(g, depth, id, "shape=ellipse, ", l.text, look);
+}
+
+/* "op3", "leaf2", or as it comes into a stage, "in1_op3". */
+enum { ID = 48 };
+static const char *id_of(const drawing *g, const ts_tensor *tensor, int stage, char text[ID]) {
+    const int producer = producer_of(g, tensor);
+    char before[24] = "";
+    if (home_of(g, tensor) != stage) snprintf(before, sizeof before, "in%d_", stage);
+    snprintf(text, ID, "%s%s%d", before, producer >= 0 ? "op" : "leaf", producer >= 0 ? producer : leaf_of(g, tensor));
+    return text;
+}
+
+static void put_op(const drawing *g, const op_box *op, int depth) {
+    char id[ID];
     label l = {.length = 0};
     add(&l, "%s", op->node->op->name);
     if (is_attention(op->node)) add_attention(&l, op->node->attr);
     if (op->node->op == &ts_op_slice) add_slice(g, &l, op);
-    fprintf(g->out, "%*sop%d [", depth, "", i);
-    put_label(g->out, l.text);
-    fprintf(g->out, ", %s];\n", look_of(op->node));
+    put_node(g, depth, id_of(g, op->node->out, op->stage, id), "", l.text, look_of(op->node));
 }
 
-/* "op3", "leaf2", or as it comes into a stage, "in1_op3". */
-static void put_id(const drawing *g, const ts_tensor *tensor, int stage) {
-    const int producer = producer_of(g, tensor);
-    if (home_of(g, tensor) != stage) fprintf(g->out, "in%d_", stage);
-    if (producer >= 0)
-        fprintf(g->out, "op%d", producer);
-    else
-        fprintf(g->out, "leaf%d", leaf_of(g, tensor));
-}
-
-/* The end of an ellipse's line. */
-static void put_ellipse(const drawing *g, const char *name, const ts_tensor *tensor, const char *look) {
-    char shape[TS_SHAPE_TEXT];
-    label l = {.length = 0};
-    add(&l, "%s %s", name, ts_shape_text(&tensor->shape, shape));
-    fputs(" [shape=ellipse, ", g->out);
-    put_label(g->out, l.text);
-    fprintf(g->out, ", %s];\n", look);
-}
-
-static void put_leaf(const drawing *g, int i, int depth) {
-    const leaf *t = &g->leaf[i];
-    const char *name = t->name, *look = GREY_ELLIPSE;
-    if (t->name != NULL) look = NAMED_ELLIPSE;
+static void put_leaf(const drawing *g, const leaf *t, int depth) {
+    const char *name = t->name, *look = t->name != NULL ? NAMED_ELLIPSE : GREY_ELLIPSE;
+    char id[ID];
     if (t->param >= 0) look = t->tensor->wants_grad ? TRAINED_ELLIPSE : FIXED_ELLIPSE;
     if (name == NULL && t->param >= 0) name = ts_params_name(g->graph->model->params, t->param);
     if (name == NULL) name = t->is_mask ? "mask of own codes" : "constant";
-    fprintf(g->out, "%*sleaf%d", depth, "", i);
-    put_ellipse(g, name, t->tensor, look);
+    put_ellipse(g, depth, id_of(g, t->tensor, home_of(g, t->tensor), id), name, t->tensor, look);
 }
 
 static void put_incoming(const drawing *g, const ts_tensor *tensor, int stage) {
     const char *name = name_of(g, tensor);
-    if (!comes_in(g, stage, tensor)) return;
-    fputs("    ", g->out);
-    put_id(g, tensor, stage);
-    put_ellipse(g, name != NULL ? name : "tensor", tensor, NAMED_ELLIPSE);
-}
-
-/* What nothing reads is what the graph computes. */
-static void put_results(const drawing *g) {
-    for (int i = 0; i < g->n_ops; i++) {
-        const ts_tensor *out = g->op[i].node->out;
-        const char *name = name_of(g, out);
-        if (reader_of(g, out) >= 0) continue;
-        fprintf(g->out, "  result%d", i);
-        put_ellipse(g, name != NULL ? name : "result", out, NAMED_ELLIPSE);
-    }
+    char id[ID];
+    if (comes_in(g, stage, tensor))
+        put_ellipse(g, 4, id_of(g, tensor, stage, id), name != NULL ? name : "tensor", tensor, NAMED_ELLIPSE);
 }
 
 /* ---- frames ---------------------------------------------------------------------------------------------------- */
@@ -310,9 +296,9 @@ static bool is_in(const op_box *op, int stage, const char *part) {
 /* The ops of a part, and the leaves that it is the first to read. Inputs stand outside the parts. */
 static void put_members(const drawing *g, int stage, const char *part, int depth) {
     for (int i = 0; i < g->n_leaves; i++)
-        if (g->leaf[i].name == NULL && is_in(&g->op[g->leaf[i].reader], stage, part)) put_leaf(g, i, depth);
+        if (g->leaf[i].name == NULL && is_in(&g->op[g->leaf[i].reader], stage, part)) put_leaf(g, &g->leaf[i], depth);
     for (int i = 0; i < g->n_ops; i++)
-        if (is_in(&g->op[i], stage, part)) put_op(g, i, depth);
+        if (is_in(&g->op[i], stage, part)) put_op(g, &g->op[i], depth);
 }
 
 /* The title of a part. Where attention is the identity there is no attention to be seen. */
@@ -325,28 +311,32 @@ static void put_part_label(const drawing *g, const char *part) {
     put_label(g->out, l.text);
 }
 
+/* "subgraph "cluster_assign_self_points" {", its label, and how it looks; `part` NULL: of a stage. */
+static void begin_frame(const drawing *g, int depth, const char *stage, const char *part, const char *look) {
+    fprintf(g->out, "%*ssubgraph \"cluster_", depth, "");
+    put_text(g->out, stage);
+    if (part != NULL) fputs("_", g->out);
+    if (part != NULL) put_text(g->out, part);
+    fprintf(g->out, "\" {\n%*s", depth + 2, "");
+    if (part != NULL)
+        put_part_label(g, part);
+    else
+        put_label(g->out, stage);
+    fprintf(g->out, ";\n%*sstyle=\"rounded,filled\"; %s;\n", depth + 2, "", look);
+}
+
 static void put_part(const drawing *g, int stage, const char *part) {
-    fprintf(g->out, "    subgraph \"cluster_");
-    put_text(g->out, g->graph->stage[stage].name);
-    fprintf(g->out, "_");
-    put_text(g->out, part);
-    fprintf(g->out, "\" {\n      ");
-    put_part_label(g, part);
-    fprintf(g->out, ";\n      style=\"rounded,filled\"; color=\"#D0D0D0\"; fillcolor=\"white\"; fontsize=12;\n");
+    begin_frame(g, 4, g->graph->stage[stage].name, part, "color=\"#D0D0D0\"; fillcolor=\"white\"; fontsize=12");
     put_members(g, stage, part, 6);
     fprintf(g->out, "    }\n");
 }
 
 static void put_stage(const drawing *g, int stage) {
-    fprintf(g->out, "  subgraph \"cluster_");
-    put_text(g->out, g->graph->stage[stage].name);
-    fprintf(g->out, "\" {\n    ");
-    put_label(g->out, g->graph->stage[stage].name);
-    fprintf(g->out,
-            ";\n    style=\"rounded,filled\"; color=\"#B0B0B0\"; fillcolor=\"#F6F6F6\"; fontsize=16; labeljust=l;\n");
+    begin_frame(g, 2, g->graph->stage[stage].name, NULL,
+                "color=\"#B0B0B0\"; fillcolor=\"#F6F6F6\"; fontsize=16; labeljust=l");
     for (int i = 0; i < g->n_leaves; i++) {
         const leaf *t = &g->leaf[i];
-        if (t->name != NULL && g->op[t->reader].stage == stage) put_leaf(g, i, 4);
+        if (t->name != NULL && g->op[t->reader].stage == stage) put_leaf(g, t, 4);
         put_incoming(g, t->tensor, stage);
     }
     for (int i = 0; i < g->n_ops; i++) put_incoming(g, g->op[i].node->out, stage);
@@ -361,39 +351,47 @@ static void put_stage(const drawing *g, int stage) {
 
 /* ---- edges ----------------------------------------------------------------------------------------------------- */
 
-/* The end of an edge's line: its shape, blanks around it to keep it off the line, and the colour of gradients. */
-static void put_edge(const drawing *g, const char *role, const ts_tensor *tensor, const char *style) {
+/* With its shape, blanks around it to keep it off the line, and the colour of gradients. */
+static void put_edge(const drawing *g, const char *from, const char *to, const char *role, const ts_tensor *tensor,
+                     const char *style) {
     label l = {.length = 0};
     add(&l, " %s%s", role, role[0] != '\0' ? " " : "");
     add_lengths(&l, &tensor->shape);
     add(&l, " ");
-    fputs(" [", g->out);
+    fprintf(g->out, "  %s -> %s [", from, to);
     put_label(g->out, l.text);
     fprintf(g->out, "%s%s];\n", tensor->wants_grad ? GRADIENT : "", style);
 }
 
+/* What nothing reads is what the graph computes: its ellipse, or the edge to it. */
+static void put_result(const drawing *g, int i, bool edge) {
+    const ts_tensor *out = g->op[i].node->out;
+    const char *name = name_of(g, out);
+    char from[ID], to[ID];
+    if (reader_of(g, out) >= 0) return;
+    snprintf(to, sizeof to, "result%d", i);
+    if (edge)
+        put_edge(g, id_of(g, out, g->op[i].stage, from), to, "", out, "");
+    else
+        put_ellipse(g, 2, to, name != NULL ? name : "result", out, NAMED_ELLIPSE);
+}
+
 /* From where a tensor stands to where it comes into a later stage; a leaf is there merely drawn again. */
 static void put_edge_in(const drawing *g, const ts_tensor *tensor, int stage) {
-    if (!comes_in(g, stage, tensor)) return;
-    fputs("  ", g->out);
-    put_id(g, tensor, home_of(g, tensor));
-    fputs(" -> ", g->out);
-    put_id(g, tensor, stage);
-    put_edge(g, "", tensor, producer_of(g, tensor) < 0 ? SAME_TENSOR : "");
+    char from[ID], to[ID];
+    if (comes_in(g, stage, tensor))
+        put_edge(g, id_of(g, tensor, home_of(g, tensor), from), id_of(g, tensor, stage, to), "", tensor,
+                 producer_of(g, tensor) < 0 ? SAME_TENSOR : "");
 }
 
 static void put_edges(const drawing *g) {
+    char from[ID], to[ID];
     for (int i = 0; i < g->n_ops; i++) {
         const ts_node *node = g->op[i].node;
-        for (int a = 0; a < node->n_in; a++) {
-            fputs("  ", g->out);
-            put_id(g, node->in[a], g->op[i].stage);
-            fprintf(g->out, " -> op%d", i);
-            put_edge(g, role_of(node, a), node->in[a], "");
-        }
-        if (reader_of(g, node->out) >= 0) continue;
-        fprintf(g->out, "  op%d -> result%d", i, i);
-        put_edge(g, "", node->out, "");
+        for (int a = 0; a < node->n_in; a++)
+            put_edge(g, id_of(g, node->in[a], g->op[i].stage, from), id_of(g, node->out, g->op[i].stage, to),
+                     role_of(node, a), node->in[a], "");
+        put_result(g, i, true);
     }
     for (int stage = 1; stage < g->graph->n_stages; stage++) {
         for (int i = 0; i < g->n_leaves; i++) put_edge_in(g, g->leaf[i].tensor, stage);
@@ -402,10 +400,9 @@ static void put_edges(const drawing *g) {
 }
 
 static void put_order_of(const drawing *g, int last, const ts_tensor *tensor, int stage) {
-    if (!comes_in(g, stage, tensor) || tensor == g->op[last].node->out) return;
-    fprintf(g->out, "  op%d -> ", last);
-    put_id(g, tensor, stage);
-    fputs(" [style=invis];\n", g->out);
+    char id[ID];
+    if (comes_in(g, stage, tensor) && tensor != g->op[last].node->out)
+        fprintf(g->out, "  op%d -> %s [style=invis];\n", last, id_of(g, tensor, stage, id));
 }
 
 /* Graphviz would draw stages side by side: what comes into one stands below the last op of the one before. */
@@ -431,7 +428,7 @@ static void put_graph(const drawing *g) {
           "arrowsize=0.6];\n",
           g->out);
     for (int stage = 0; stage < g->graph->n_stages; stage++) put_stage(g, stage);
-    put_results(g);
+    for (int i = 0; i < g->n_ops; i++) put_result(g, i, false);
     put_edges(g);
     put_order(g);
     fputs("}\n", g->out);

@@ -1,11 +1,13 @@
-#include "inspect_attention.h"
+/* inspect_attention.c: where a model looks in one task, as heat maps. */
+#include "inspect_pictures.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "../../models/data/nearest.h"
 #include "../../train/evaluation.h"
-#include "inspect_picture.h"
+#include "../draw/heat_map.h"
 
 enum { SHOWN = 4, MOST_POINTS = 512, COLUMNS = 3 };
 static const int shown_step[SHOWN] = {1, 2, 5, 10};
@@ -87,17 +89,8 @@ static ts_status draw_task(const ts_trainer *t, scene *s, ts_error *error) {
 
 static void find_nearest(const scene *s, double *map) {
     for (int64_t i = 0; i < s->n; i++) {
-        int64_t nearest = 0;
-        double least = INFINITY;
-        for (int64_t j = 0; j < s->k; j++) {
-            double sum = 0;
-            for (int64_t a = 0; a < s->d; a++) {
-                const double difference = (double)s->points[i * s->d + a] - (double)s->centers[j * s->d + a];
-                sum += difference * difference;
-            }
-            if (sum < least) nearest = j;
-            least = fmin(least, sum);
-        }
+        int64_t nearest;
+        ts_nearest(s->d, s->k, s->points + i * s->d, s->centers, &nearest);
         map[nearest * s->n + i] = 1;
     }
 }
@@ -164,9 +157,24 @@ static bool head(const cli_drawing *d, int column, double y, const char *const w
     const double x = LEFT + column * (WIDTH + GAP);
     cli_drawing_text(d, x + WIDTH / 2.0, y - 46, CLI_CENTER, CLI_SMALL, WIDTH + GAP, what[0]);
     cli_drawing_text(d, x + WIDTH / 2.0, y - 32, CLI_CENTER, CLI_SMALL, WIDTH + GAP, what[1]);
-    const cli_picture_scale scale = cli_picture_scale_maps(maps, n_maps, count);
-    cli_picture_key(d, x, y - 20, WIDTH, false, scale);
+    const cli_heat_scale scale = cli_heat_scale_maps(maps, n_maps, count);
+    cli_heat_map_key(d, x, y - 20, WIDTH, false, scale);
     return !isnan(scale.end);
+}
+
+/* With lines between the true clusters, of the columns or of rows and columns, where these are points. */
+typedef enum parted { NOTHING, COLUMNS_ONLY, BOTH_WAYS } parted;
+static void add_map(const scene *s, const cli_drawing *d, const cli_box *box, int64_t rows, int64_t columns,
+                    const double *values, const char *name, parted lines) {
+    const cli_heat_map map = {.box = *box,
+                              .rows = rows,
+                              .columns = columns,
+                              .values = values,
+                              .name = name,
+                              .lines = s->border,
+                              .n_lines = lines == NOTHING ? 0 : s->borders,
+                              .both_ways = lines == BOTH_WAYS};
+    cli_heat_map_add(d, &map);
 }
 
 static bool draw_steps(const scene *s, const cli_drawing *d) {
@@ -174,23 +182,15 @@ static bool draw_steps(const scene *s, const cli_drawing *d) {
         {"points look", "at centres"}, {"centres look", "at points"}, {"nearest", "centre"}};
     for (int i = 0; i < SHOWN * COLUMNS; i++) {
         const int column = i / SHOWN, row = i % SHOWN;
-        const double x = LEFT + column * (WIDTH + GAP), y = TOP + row * LINE;
+        const cli_box box = {LEFT + column * (WIDTH + GAP), TOP + row * LINE, WIDTH, LOW};
         double *const maps[SHOWN] = {s->map[0][column], s->map[1][column], s->map[2][column], s->map[3][column]};
         char label[16];
         snprintf(label, sizeof label, "step %d", shown_step[row]);
-        if (row == 0 && !head(d, column, y, what[column], maps, SHOWN, s->k * s->n)) return false;
+        if (row == 0 && !head(d, column, box.y, what[column], maps, SHOWN, s->k * s->n)) return false;
         if (row == SHOWN - 1)
-            cli_drawing_text(d, x + WIDTH / 2.0, y + LOW + 11, CLI_CENTER, CLI_SMALL, WIDTH + GAP, "points by cluster");
-        cli_picture_add(d, &(cli_picture_map){.x = x,
-                                              .y = y,
-                                              .width = WIDTH,
-                                              .height = LOW,
-                                              .rows = s->k,
-                                              .columns = s->n,
-                                              .values = maps[row],
-                                              .name = column == 0 ? label : NULL,
-                                              .lines_x = s->border,
-                                              .n_lines_x = s->borders});
+            cli_drawing_text(d, box.x + WIDTH / 2.0, box.y + LOW + 11, CLI_CENTER, CLI_SMALL, WIDTH + GAP,
+                             "points by cluster");
+        add_map(s, d, &box, s->k, s->n, maps[row], column == 0 ? label : NULL, COLUMNS_ONLY);
     }
     return true;
 }
@@ -201,20 +201,10 @@ static bool draw_selves(const scene *s, const cli_drawing *d) {
                                                  {"centres look at", "centres, step 10"}};
     double *const maps[COLUMNS] = {s->self_points, s->self_centers[0], s->self_centers[1]};
     for (int column = 0; column < COLUMNS; column++) {
-        const bool of_points = column == 0;
-        const int64_t side = of_points ? s->n : s->k, borders = of_points ? s->borders : 0;
+        const cli_box box = {LEFT + column * (WIDTH + GAP), SQUARES, WIDTH, WIDTH};
+        const int64_t side = column == 0 ? s->n : s->k;
         if (!head(d, column, SQUARES, what[column], &maps[column], 1, side * side)) return false;
-        cli_picture_add(d, &(cli_picture_map){.x = LEFT + column * (WIDTH + GAP),
-                                              .y = SQUARES,
-                                              .width = WIDTH,
-                                              .height = WIDTH,
-                                              .rows = side,
-                                              .columns = side,
-                                              .values = maps[column],
-                                              .lines_x = s->border,
-                                              .lines_y = s->border,
-                                              .n_lines_x = borders,
-                                              .n_lines_y = borders});
+        add_map(s, d, &box, side, side, maps[column], NULL, column == 0 ? BOTH_WAYS : NOTHING);
     }
     return true;
 }

@@ -6,10 +6,9 @@
 #include "../common/options.h"
 #include "../common/outputs.h"
 #include "../draw/drawing.h"
-#include "inspect_attention.h"
 #include "inspect_file.h"
+#include "inspect_pictures.h"
 #include "inspect_report.h"
-#include "inspect_weights.h"
 
 typedef struct inspect_options {
     const char *path, *plot, *attention;
@@ -56,14 +55,9 @@ static cli_outputs outputs_of(const inspect_options *o) {
     return (cli_outputs){
         .list = {{"plot", "plot", o->plot, .check = cli_drawing_check, .write = draw_weights},
                  {"attention", "attention", o->attention, .check = cli_drawing_check, .write = draw_attention}},
-        .inputs = {o->path}};
-}
-
-static int report(const inspect_options *o, const cli_inspect_file *file, const cli_outputs *outputs) {
-    const bool done = o->shared.json ? cli_inspect_print_json(file) : cli_inspect_print_report(file, o->all);
-    if (!done) return cli_fail_memory(o->path);
-    if (!o->shared.json) cli_outputs_print(outputs, 14);
-    return cli_flush_stdout();
+        .inputs = {o->path},
+        .title_width = 14,
+        .as_json = o->shared.json};
 }
 
 int cli_inspect(int n_words, char *const *words) {
@@ -74,10 +68,12 @@ int cli_inspect(int n_words, char *const *words) {
     if (status != CLI_GO_ON) return status;
     cli_inspect_file file;
     status = cli_inspect_read(options.path, &file);
+    file.all = options.all;
     if (status == CLI_DONE && file.trainer == NULL && (options.plot != NULL || options.attention != NULL))
         status = cli_fail(CLI_FAILED, "%s: not a checkpoint: there is no model to draw", options.path);
     if (status == CLI_DONE) status = cli_outputs_write(&outputs, &file);
-    if (status == CLI_DONE) status = report(&options, &file, &outputs);
+    if (status == CLI_DONE)
+        status = cli_outputs_tell(&outputs, options.path, cli_inspect_print_json, cli_inspect_print_report, &file);
     cli_inspect_free(&file);
     return status;
 }

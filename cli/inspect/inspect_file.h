@@ -9,6 +9,7 @@ typedef struct cli_inspect_file {
     const char *path;
     ts_safetensors file;
     ts_trainer *trainer; /* NULL: not a checkpoint */
+    bool all;            /* the moments of the optimiser are listed, too */
 } cli_inspect_file;
 
 /* CLI_DONE, or CLI_FAILED after saying why; free it in either case. */

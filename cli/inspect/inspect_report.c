@@ -9,8 +9,9 @@
 #include "../../io/utf8.h"
 #include "../../models/definition/definition_json.h"
 #include "../../train/checkpoint.h"
+#include "../common/json_writer.h"
 #include "../common/number_text.h"
-#include "../eval/eval_report.h"
+#include "inspect_file.h"
 
 /* ---- options ----------------------------------------------------------------------------------------------------- */
 
@@ -80,19 +81,19 @@ static void print_tensor(const ts_safetensor *tensor, int width) {
     putchar('\n');
 }
 
-static void print_tensors(const cli_inspect_file *file, bool all) {
+static void print_tensors(const cli_inspect_file *file) {
     enum { MOST_WIDTH = 40 };
     int width = 4, hidden = 0;
     for (int i = 0; i < file->file.count; i++) {
         const char *name = file->file.tensors[i].name;
-        if (!all && is_moment(file, name)) continue;
+        if (!file->all && is_moment(file, name)) continue;
         if ((int)strlen(name) > width) width = (int)strlen(name) < MOST_WIDTH ? (int)strlen(name) : MOST_WIDTH;
     }
     printf("\n  %-*s  %-5s %-11s %11s %11s %11s %11s %11s\n", width, "name", "type", "shape", "mean", "deviation",
            "smallest", "largest", "norm");
     for (int i = 0; i < file->file.count; i++) {
         const ts_safetensor *tensor = &file->file.tensors[i];
-        const bool shown = all || !is_moment(file, tensor->name);
+        const bool shown = file->all || !is_moment(file, tensor->name);
         if (shown) print_tensor(tensor, width);
         hidden += !shown;
     }
@@ -118,8 +119,7 @@ static void print_state(const ts_trainer *t) {
     printf("  %-14sstep %lld of %lld; learning rate of the next %.4g", "training", (long long)t->step,
            (long long)t->options.steps, ts_schedule_rate(&t->schedule, t->step));
     if (t->skipped > 0)
-        printf("; %lld step%s skipped, the gradient not being finite, or too large", (long long)t->skipped,
-               t->skipped == 1 ? "" : "s");
+        printf("; %lld step%s skipped, the gradient not being finite, or too large", CLI_COUNT(t->skipped));
     printf("\n  %-14s", "");
     if (isfinite(t->best))
         printf("best relative validation loss %s, after step %lld\n", cli_ratio_text(t->best, best),
@@ -168,20 +168,21 @@ static int64_t count_all(const ts_safetensors *file) {
     return total;
 }
 
-bool cli_inspect_print_report(const cli_inspect_file *file, bool all) {
+bool cli_inspect_print_report(const void *result) {
+    const cli_inspect_file *file = result;
     const ts_trainer *t = file->trainer;
     bool room = true;
     printf("%s: ", file->path);
     if (t == NULL) {
-        printf("%d tensor%s, %lld numbers (not a checkpoint of tessera)\n", file->file.count,
-               file->file.count == 1 ? "" : "s", (long long)count_all(&file->file));
+        printf("%lld tensor%s, %lld numbers (not a checkpoint of tessera)\n", CLI_COUNT(file->file.count),
+               (long long)count_all(&file->file));
     } else {
         puts("checkpoint of tessera");
         print_model(t);
         print_state(t);
         room = print_options(t);
     }
-    if (file->file.count > 0) print_tensors(file, all);
+    if (file->file.count > 0) print_tensors(file);
     return room;
 }
 
@@ -229,12 +230,13 @@ static json_t *names_json(json_t *changed) {
     return names;
 }
 
-bool cli_inspect_print_json(const cli_inspect_file *file) {
+bool cli_inspect_print_json(const void *result) {
+    const cli_inspect_file *file = result;
     const ts_trainer *t = file->trainer;
     json_t *tensors = json_array();
     for (int i = 0; i < file->file.count; i++) json_array_append_new(tensors, tensor_json(&file->file.tensors[i]));
     const bool listed = json_array_size(tensors) == (size_t)file->file.count;
-    json_t *all = json_pack("{s:o, s:b, s:o}", "file", cli_eval_string(file->path), "checkpoint", (int)(t != NULL),
+    json_t *all = json_pack("{s:o, s:b, s:o}", "file", cli_json_text(file->path), "checkpoint", (int)(t != NULL),
                             "tensors", tensors);
     bool room = all != NULL && listed;
     if (room && t != NULL)

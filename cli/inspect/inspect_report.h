@@ -2,10 +2,10 @@
 #ifndef CLI_INSPECT_REPORT_H
 #define CLI_INSPECT_REPORT_H
 
-#include "inspect_file.h"
+#include <stdbool.h>
 
-/* With `all`, the optimiser's moments are listed too. Both return false when out of memory. */
-bool cli_inspect_print_report(const cli_inspect_file *file, bool all);
-bool cli_inspect_print_json(const cli_inspect_file *file);
+/* Of a cli_inspect_file; false when out of memory. */
+bool cli_inspect_print_report(const void *file);
+bool cli_inspect_print_json(const void *file);
 
 #endif

@@ -1,10 +1,12 @@
-#include "inspect_weights.h"
+/* inspect_weights.c: the weights of a model as heat maps. */
+#include "inspect_pictures.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "../../models/definition/variants.h"
+#include "../draw/heat_map.h"
 
 enum { PARTS = 3, COLUMNS = 4, SIDE = 100, GAP = 9, LEFT = 34, TOP = 124, HEADING = 20, LINE = SIDE + 6 };
 static const char *const part_names[PARTS] = {"query", "key", "value"};
@@ -61,35 +63,31 @@ static bool take_matrices(const ts_transformer *model, matrices *m) {
 }
 
 /* Of the columns first .. last together. */
-static cli_picture_scale scale_columns(matrices *m, int first, int last) {
+static cli_heat_scale scale_columns(matrices *m, int first, int last) {
     double *maps[TS_BLOCKS * COLUMNS];
     int count = 0;
     for (int b = 0; b < TS_BLOCKS; b++)
         for (int c = first; c <= last; c++) maps[count++] = matrix_of(m, b, c);
-    return cli_picture_scale_maps(maps, count, m->e * m->e);
+    return cli_heat_scale_maps(maps, count, m->e * m->e);
 }
 
 /* The four matrices of a block in a line. */
 static void draw_block(const cli_drawing *d, const ts_transformer *model, const matrices *m, int b, double y,
                        const char *name) {
     for (int c = 0; c < COLUMNS; c++) {
-        const cli_picture_map map = {.x = LEFT + c * (SIDE + GAP),
-                                     .y = y,
-                                     .width = SIDE,
-                                     .height = SIDE,
-                                     .rows = m->e,
-                                     .columns = m->e,
-                                     .values = matrix_of(m, b, c),
-                                     .is_signed = true,
-                                     .name = c == 0 ? name : NULL,
-                                     .lines_x = &model->d,
-                                     .lines_y = &model->d,
-                                     .n_lines_x = model->s > 0,
-                                     .n_lines_y = model->s > 0};
+        const cli_heat_map map = {.box = {LEFT + c * (SIDE + GAP), y, SIDE, SIDE},
+                                  .rows = m->e,
+                                  .columns = m->e,
+                                  .values = matrix_of(m, b, c),
+                                  .is_signed = true,
+                                  .name = c == 0 ? name : NULL,
+                                  .lines = &model->d,
+                                  .n_lines = model->s > 0,
+                                  .both_ways = true};
         if (!m->has_part[b][c])
-            cli_drawing_text(d, map.x + SIDE / 2, map.y + SIDE / 2, CLI_CENTER, CLI_SMALL, SIDE + GAP,
+            cli_drawing_text(d, map.box.x + SIDE / 2, y + SIDE / 2, CLI_CENTER, CLI_SMALL, SIDE + GAP,
                              "looks at itself");
-        cli_picture_add(d, &map);
+        cli_heat_map_add(d, &map);
     }
 }
 
@@ -121,11 +119,11 @@ static void write_titles(const cli_drawing *d, const ts_transformer *model) {
                      (long long)model->s);
 }
 
-static void write_keys(const cli_drawing *d, const char *const *names, const cli_picture_scale *scales, int count) {
+static void write_keys(const cli_drawing *d, const char *const *names, const cli_heat_scale *scales, int count) {
     const double width = (d->width - LEFT) / 3.0;
     for (int i = 0; i < count; i++) {
         cli_drawing_text(d, LEFT + (i + 0.5) * width, 76, CLI_CENTER, CLI_SMALL, width, names[i]);
-        cli_picture_key(d, LEFT + i * width, 86, width, true, scales[i]);
+        cli_heat_map_key(d, LEFT + i * width, 86, width, true, scales[i]);
     }
 }
 
@@ -134,7 +132,7 @@ static bool draw(const ts_transformer *model, matrices *m, const matrices *other
                  ts_io_error *error) {
     static const char *const keys[] = {"learned Q, K, V", "learned Q K'", "Lloyd"};
     static const char *const titles[COLUMNS] = {"Q", "K", "V", "Q K'"};
-    const cli_picture_scale scales[] = {scale_columns(m, 0, PARTS - 1), scale_columns(m, PARTS, PARTS), {.end = 1}};
+    const cli_heat_scale scales[] = {scale_columns(m, 0, PARTS - 1), scale_columns(m, PARTS, PARTS), {.end = 1}};
     const int sides = other->value != NULL ? 2 : 1, block = HEADING + sides * LINE + 8;
     cli_drawing d;
     if (isnan(scales[0].end) || isnan(scales[1].end)) return cli_drawing_fail_memory(error);

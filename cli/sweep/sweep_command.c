@@ -28,6 +28,7 @@ typedef struct sweep {
     bool stopped;   /* after a failure nothing new is begun */
     ts_error error; /* of a cell */
     int64_t failed_group;
+    double seconds;
     int reason; /* why the journal could not be written */
 } sweep;
 
@@ -152,19 +153,20 @@ static bool draw(const void *result, const char *path, ts_io_error *error) {
 static cli_outputs outputs_of(const cli_sweep_options *o) {
     return (cli_outputs){
         .list = {{"out", "out", o->out, .check = check_csv, .put = put_csv},
-                 {"plot", "plot", o->plot, .check = cli_drawing_check, .write = draw, .goes_first = true}}};
+                 {"plot", "plot", o->plot, .check = cli_drawing_check, .write = draw, .goes_first = true}},
+        .as_json = o->shared.json};
 }
 
-static int report(const sweep *s, const cli_outputs *outputs, double seconds) {
-    if (s->options.shared.json) {
-        cli_sweep_print_json(&s->options, &s->grid, seconds);
-    } else {
-        cli_sweep_print_report(&s->options, &s->grid);
-        cli_outputs_print(outputs, 12);
-    }
-    const int status = cli_flush_stdout();
-    if (status == CLI_DONE && !s->options.shared.quiet) cli_progress_tell_time(seconds);
-    return status;
+static bool print_json(const void *result) {
+    const sweep *s = result;
+    cli_sweep_print_json(&s->options, &s->grid, s->seconds);
+    return true;
+}
+
+static bool print_text(const void *result) {
+    const sweep *s = result;
+    cli_sweep_print_report(&s->options, &s->grid);
+    return true;
 }
 
 static int run(sweep *s, const cli_outputs *outputs) {
@@ -176,7 +178,10 @@ static int run(sweep *s, const cli_outputs *outputs) {
     if (status == CLI_DONE) status = cli_outputs_write(outputs, s);
     if (status != CLI_DONE) return status;
     cli_sweep_journal_close(&s->journal, true);
-    return report(s, outputs, cli_seconds() - began);
+    s->seconds = cli_seconds() - began;
+    status = cli_outputs_tell(outputs, s->options.out, print_json, print_text, s);
+    if (status == CLI_DONE && !s->options.shared.quiet) cli_progress_tell_time(s->seconds);
+    return status;
 }
 
 int cli_sweep(int n_words, char *const *words) {

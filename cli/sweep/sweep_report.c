@@ -1,5 +1,6 @@
 #include "sweep_report.h"
 
+#include "../common/json_writer.h"
 #include "../common/number_text.h"
 
 static const cli_sweep_where ANYWHERE = {CLI_SWEEP_GAMMA, -1};
@@ -21,11 +22,10 @@ static void print_row(const cli_sweep_grid *grid, const char *name, cli_sweep_wh
 
 void cli_sweep_print_report(const cli_sweep_options *options, const cli_sweep_grid *grid) {
     char name[CLI_NUMBER_TEXT];
-    printf("%lld cell%s", (long long)grid->valid, grid->valid == 1 ? "" : "s");
+    printf("%lld cell%s", CLI_COUNT(grid->valid));
     if (grid->valid < grid->cells)
         printf(" (and %lld with fewer points than clusters left out)", (long long)(grid->cells - grid->valid));
-    printf(", %lld step%s, %lld task%s a cell\n", (long long)options->steps, options->steps == 1 ? "" : "s",
-           (long long)options->tasks, options->tasks == 1 ? "" : "s");
+    printf(", %lld step%s, %lld task%s a cell\n", CLI_COUNT(options->steps), CLI_COUNT(options->tasks));
     printf("mean |log(objective of the transformer) - log(objective of Lloyd)|\n\n  %10s", "scale");
     for (size_t g = 0; g < grid->axis[CLI_SWEEP_GAMMA].count; g++) {
         char label[CLI_NUMBER_TEXT + 8];
@@ -39,32 +39,23 @@ void cli_sweep_print_report(const cli_sweep_options *options, const cli_sweep_gr
     print_row(grid, "all", ANYWHERE);
 }
 
-/* A member of a JSON object; names and numbers need no escapes. */
-static void print_number(const char *before, const char *name, double value) {
-    char text[CLI_NUMBER_TEXT];
-    printf("%s\"%s\": %s", before, name, cli_number_text(value, text));
-}
-
-static void print_means(const cli_sweep_grid *grid, const char *list, const char *name, cli_sweep_axis axis) {
-    printf(", \"%s\": [", list);
+static void put_axis(cli_json *json, const cli_sweep_grid *grid, const char *name, cli_sweep_axis axis) {
     for (size_t i = 0; i < grid->axis[axis].count; i++) {
         const cli_sweep_where here = {axis, (int)i};
-        print_number(i == 0 ? "{" : ", {", name, grid->axis[axis].value[i]);
-        print_number(", ", "mean_abs_difference", cli_sweep_mean(grid, true, here, ANYWHERE));
-        print_number(", ", "mean_difference", cli_sweep_mean(grid, false, here, ANYWHERE));
-        printf("}");
+        cli_json_put(json, name, grid->axis[axis].value[i]);
+        cli_json_put(json, "mean_abs_difference:n mean_difference:n }", cli_sweep_mean(grid, true, here, ANYWHERE),
+                     cli_sweep_mean(grid, false, here, ANYWHERE));
     }
-    printf("]");
 }
 
 void cli_sweep_print_json(const cli_sweep_options *options, const cli_sweep_grid *grid, double seconds) {
-    printf("{\"cells\": %lld, \"skipped\": %lld, \"steps\": %lld, \"tasks\": %lld, \"seed\": %llu",
-           (long long)grid->valid, (long long)(grid->cells - grid->valid), (long long)options->steps,
-           (long long)options->tasks, (unsigned long long)options->shared.seed);
-    print_number(", ", "mean_abs_difference", cli_sweep_mean(grid, true, ANYWHERE, ANYWHERE));
-    print_number(", ", "mean_difference", cli_sweep_mean(grid, false, ANYWHERE, ANYWHERE));
-    print_means(grid, "gammas", "gamma", CLI_SWEEP_GAMMA);
-    print_means(grid, "scales", "scale", CLI_SWEEP_SCALE);
-    print_number(", ", "seconds", seconds);
-    printf("}\n");
+    cli_json json = {0};
+    cli_json_put(&json, "{ cells:i skipped:i steps:i tasks:i seed:u mean_abs_difference:n mean_difference:n gammas:[",
+                 grid->valid, grid->cells - grid->valid, options->steps, options->tasks, options->shared.seed,
+                 cli_sweep_mean(grid, true, ANYWHERE, ANYWHERE), cli_sweep_mean(grid, false, ANYWHERE, ANYWHERE));
+    put_axis(&json, grid, "{ gamma:n", CLI_SWEEP_GAMMA);
+    cli_json_put(&json, "] scales:[");
+    put_axis(&json, grid, "{ scale:n", CLI_SWEEP_SCALE);
+    cli_json_put(&json, "] seconds:n }", seconds);
+    cli_json_end(&json);
 }

@@ -199,8 +199,8 @@ static int check_memory(const char *folder, const ts_train_options *o) {
     const int threads = cli_threads();
     const double needed = ts_train_memory(o, threads);
     if (!(machine > 0) || needed <= machine) return CLI_DONE;
-    return cli_fail(CLI_FAILED, "%s: needs about %.1f GB for %d thread%s, this machine has %.1f GB", folder,
-                    needed / giga, threads, threads == 1 ? "" : "s", machine / giga);
+    return cli_fail(CLI_FAILED, "%s: needs about %.1f GB for %lld thread%s, this machine has %.1f GB", folder,
+                    needed / giga, CLI_COUNT(threads), machine / giga);
 }
 
 static int begin_new(session *s) {

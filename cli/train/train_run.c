@@ -14,15 +14,29 @@
 #include "../../io/utf8.h"
 #include "../../train/checkpoint.h"
 #include "../common/message.h"
-#include "../common/number_text.h"
+#include "../common/report.h"
 #include "../draw/gnuplot.h"
 
 #ifndef TS_VERSION
 #define TS_VERSION "unknown"
 #endif
 
-static const char header[] = "step,train_loss,val_objective,val_relative,lr,seconds";
+static const char *tenths(double value, char text[CLI_NUMBER_TEXT]) {
+    snprintf(text, CLI_NUMBER_TEXT, "%.1f", value);
+    return text;
+}
+
+#define FIELD(name) offsetof(cli_metrics, name)
 enum { COLUMNS = 6 };
+static const char header[] = "step,train_loss,val_objective,val_relative,lr,seconds"; /* of these: */
+static const cli_column columns[COLUMNS] = {
+    {.field = FIELD(step), .cell = CLI_CELL_WHOLE, .csv = "step"},
+    {.field = FIELD(train_loss), .csv = "train_loss", .show_in_csv = cli_any_number},
+    {.field = FIELD(val_objective), .csv = "val_objective", .show_in_csv = cli_any_number},
+    {.field = FIELD(val_relative), .csv = "val_relative", .show_in_csv = cli_any_number},
+    {.field = FIELD(rate), .csv = "lr", .show_in_csv = cli_any_number},
+    {.field = FIELD(seconds), .csv = "seconds", .show_in_csv = tenths},
+};
 
 const char *cli_training_path(const cli_training *run, const char *file, char path[CLI_TRAINING_PATH]) {
     snprintf(path, CLI_TRAINING_PATH, "%s/%s", run->folder, file);
@@ -92,30 +106,12 @@ int cli_training_read(cli_training *run, int64_t step) {
     return status;
 }
 
-static void write_number(FILE *stream, double value) {
-    char text[CLI_NUMBER_TEXT];
-    if (isnan(value))
-        fputs(",nan", stream);
-    else if (isinf(value))
-        fputs(value > 0 ? ",inf" : ",-inf", stream);
-    else
-        fprintf(stream, ",%s", cli_number_text(value, text));
-}
-
 static bool write_metrics(const cli_training *run, ts_io_error *error) {
     char path[CLI_TRAINING_PATH];
     ts_output_file file;
     if (!ts_output_open(cli_training_path(run, "metrics.csv", path), &file, error)) return false;
-    fprintf(file.stream, "%s\n", header);
-    for (int64_t i = 0; i < run->count; i++) {
-        const cli_metrics *r = &run->rows[i];
-        fprintf(file.stream, "%lld", (long long)r->step);
-        write_number(file.stream, r->train_loss);
-        write_number(file.stream, r->val_objective);
-        write_number(file.stream, r->val_relative);
-        write_number(file.stream, r->rate);
-        fprintf(file.stream, ",%.1f\n", r->seconds);
-    }
+    cli_report_head(file.stream, CLI_CSV, columns, COLUMNS);
+    for (int64_t i = 0; i < run->count; i++) cli_report_row(file.stream, CLI_CSV, columns, COLUMNS, &run->rows[i]);
     return ts_output_commit(&file, error);
 }
 

@@ -7,6 +7,7 @@
 
 #include "../common/commands.h"
 #include "../common/message.h"
+#include "../common/number_text.h"
 #include "../common/options.h"
 #include "../common/progress.h"
 #include "../common/threads.h"
@@ -195,7 +196,7 @@ int cli_verify(int n_words, char *const *words) {
     if (status == CLI_DONE && !options.shared.json) print_table(&v);
     if (status == CLI_DONE) status = cli_flush_stdout();
     if (status == CLI_DONE && v.failures > 0)
-        status = cli_fail(CLI_FAILED, "verify: %d comparison%s failed", v.failures, v.failures == 1 ? "" : "s");
+        status = cli_fail(CLI_FAILED, "verify: %lld comparison%s failed", CLI_COUNT(v.failures));
     free(v.result);
     return status;
 }

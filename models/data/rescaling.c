@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "../../autograd/parallel.h"
+#include "compare_doubles.h"
 
 /* A column farther from 0 than FAR times its range would lose too many digits of ts_real to its offset. */
 static const double FAR = 16;
@@ -198,14 +199,9 @@ bool ts_rescaling_convert(const ts_rescaling *r, int64_t n, double *table, ts_re
     return true;
 }
 
-static int compare_doubles(const void *a, const void *b) {
-    const double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 static ts_column_loss loss_of(int64_t n, double *column) {
     ts_column_loss loss = {1, 0};
-    qsort(column, (size_t)n, sizeof *column, compare_doubles);
+    qsort(column, (size_t)n, sizeof *column, ts_compare_doubles);
     for (int64_t i = 1; i < n; i++) {
         if (!(column[i] > column[i - 1])) continue;
         loss.distinct++;

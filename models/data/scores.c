@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "../../autograd/parallel.h"
+#include "compare_doubles.h"
 #include "nearest.h"
 #include "row_distance.h"
 
@@ -29,18 +30,13 @@ double ts_objective(int64_t n, int64_t d, const ts_real *points, const ts_real *
     return total;
 }
 
-static int compare_doubles(const void *a, const void *b) {
-    const double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 double ts_trimmed_objective(const ts_points *points, int64_t k, const double *centers, double share) {
     const int64_t n = points->n;
     double *nearest = malloc((size_t)(n + 1) * sizeof *nearest), total = 0;
     if (nearest == NULL) return NAN;
 #pragma omp parallel for if (ts_pays(n * k * points->d))
     for (int64_t i = 0; i < n; i++) nearest[i] = ts_point_nearest(points, i, k, centers, NULL);
-    qsort(nearest, (size_t)n, sizeof *nearest, compare_doubles);
+    qsort(nearest, (size_t)n, sizeof *nearest, ts_compare_doubles);
     for (int64_t i = 0; i < n - (int64_t)floor(share * (double)n); i++) total += nearest[i];
     free(nearest);
     return total;

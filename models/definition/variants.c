@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "../../autograd/parallel.h"
+#include "../data/compare_doubles.h"
 #include "../data/nearest.h"
 
 /* ---- the table --------------------------------------------------------------------------------------------------- */
@@ -254,14 +255,9 @@ bool ts_variant_chooses_gamma(const ts_variant *v, const ts_settings *s) {
     return v->gamma == TS_GAMMA_SOFT || v->gamma == TS_GAMMA_UPDATE;
 }
 
-static int compare_doubles(const void *a, const void *b) {
-    const double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 /* The median; of an even number of values the mean of the middle two. Sorts the values. */
 static double median(int64_t n, double *values) {
-    qsort(values, (size_t)n, sizeof *values, compare_doubles);
+    qsort(values, (size_t)n, sizeof *values, ts_compare_doubles);
     return n % 2 == 1 ? values[n / 2] : values[n / 2 - 1] / 2 + values[n / 2] / 2;
 }
 

@@ -1,9 +1,12 @@
-/* inspect_attention.h: where a model looks in one task, as heat maps. */
-#ifndef CLI_INSPECT_ATTENTION_H
-#define CLI_INSPECT_ATTENTION_H
+/* inspect_pictures.h: a model's weights, and where it looks in one task, as heat maps. */
+#ifndef CLI_INSPECT_PICTURES_H
+#define CLI_INSPECT_PICTURES_H
 
 #include "../../io/io_error.h"
 #include "../../train/trainer.h"
+
+/* A row of maps for each block: query, key and value, and query key', which is what scores see of the first two. */
+bool cli_inspect_plot_weights(const ts_transformer *model, const char *path, ts_io_error *error);
 
 /* The attention of points to centres and of centres to points in some re-embedded steps, beside the nearest centre of
  * each point, which is what Lloyd's algorithm would look at; and the two self-attentions. The task is the first of
