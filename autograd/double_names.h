@@ -375,9 +375,13 @@
 #define ts_tape_free ts_tape_free_double
 #define ts_tape_last ts_tape_last_double
 #define ts_tape_observe ts_tape_observe_double
+#define ts_tape_refuse_call ts_tape_refuse_call_double
+#define ts_tape_refuse_tensor ts_tape_refuse_tensor_double
+#define ts_tape_reserve_scratch ts_tape_reserve_scratch_double
 #define ts_tape_reset ts_tape_reset_double
 #define ts_tape_status ts_tape_status_double
 #define ts_tape_take ts_tape_take_double
+#define ts_tape_tensor ts_tape_tensor_double
 #define ts_task_batch ts_task_batch_double
 #define ts_task_check ts_task_check_double
 #define ts_task_draw ts_task_draw_double

@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "isa.h"
-#include "kernels/nearest_key_kernels.h"
 
 #ifdef TS_DOUBLE
 static const double EPS = DBL_EPSILON, SMALLEST = DBL_MIN, LARGEST = DBL_MAX;

@@ -26,7 +26,7 @@ ts_tape *ts_tape_create(ts_tape_mode mode) {
     enum { CHUNK_BYTES = 1 << 18, TENSORS_BYTES = 1 << 14 };
     ts_tape *tape = calloc(1, sizeof *tape);
     if (tape == NULL) return NULL;
-    tape->mode = mode;
+    tape->records = mode == TS_RECORD;
     tape->generation = new_generation();
     tape->nan_value = (ts_real)NAN;
     tape->failed = (ts_tensor){.data = &tape->nan_value};
@@ -104,8 +104,7 @@ static ts_tensor *tensor_take(ts_tape *tape) {
     return t;
 }
 
-/* A tensor around `data`, or around memory of the tape when data is NULL. NULL after a failure. */
-static ts_tensor *tensor_create(ts_tape *tape, ts_shape shape, ts_real *data) {
+ts_tensor *ts_tape_tensor(ts_tape *tape, ts_shape shape, ts_real *data) {
     char text[TS_SHAPE_TEXT];
     if (!ts_shape_is_valid(&shape)) {
         ts_fail(tape, TS_ERROR_SHAPE, "%s is not a shape", ts_shape_text(&shape, text));
@@ -120,10 +119,10 @@ static ts_tensor *tensor_create(ts_tape *tape, ts_shape shape, ts_real *data) {
 
 /* ts_leaf, or one around memory of the tape when data is NULL. */
 static ts_tensor *leaf_create(ts_tape *tape, ts_shape shape, ts_real *data, ts_real *grad) {
-    ts_tensor *t = tensor_create(tape, shape, data);
+    ts_tensor *t = ts_tape_tensor(tape, shape, data);
     if (t == NULL) return &tape->failed;
     t->is_leaf = true;
-    t->grad = tape->mode == TS_RECORD ? grad : NULL;
+    t->grad = tape->records ? grad : NULL;
     t->wants_grad = t->grad != NULL;
     return t;
 }
@@ -150,65 +149,12 @@ ts_tensor *ts_constant(ts_tape *tape, ts_shape shape, const ts_real *values) {
 
 ts_tensor *ts_variable(ts_tape *tape, ts_shape shape, const ts_real *values) {
     ts_tensor *t = ts_constant(tape, shape, values);
-    if (t != &tape->failed) t->wants_grad = tape->mode == TS_RECORD;
+    if (t != &tape->failed) t->wants_grad = tape->records;
     return t;
 }
 
-/* Refuses a tensor that the tape cannot work with; `what`, and as input `i` of it unless that is negative, was given
- * it. */
-static void refuse_tensor(ts_tape *tape, const ts_tensor *t, const char *what, int i) {
-    char which[32] = "the tensor";
-    if (i >= 0) snprintf(which, sizeof which, "input %d", i);
-    if (t == NULL)
-        ts_fail(tape, TS_ERROR_USAGE, "%s: %s is NULL", what, which);
-    else if (t == &tape->failed || ts_arena_holds(tape->tensors[0], t) || ts_arena_holds(tape->tensors[1], t))
-        ts_fail(tape, TS_ERROR_USAGE, "%s: %s was made before the tape was reset%s", what, which,
-                tape->mode == TS_RECORD ? "; a reset forgets all tensors" : ", or in a scope that ended");
-    else
-        ts_fail(tape, TS_ERROR_USAGE, "%s: %s belongs to another tape, or to one that was freed", what, which);
-}
-
-static inline bool is_usable(ts_tape *tape, const ts_tensor *t, const char *what, int i) {
-    if (t != NULL && t->generation == tape->generation) return true;
-    refuse_tensor(tape, t, what, i);
-    return false;
-}
-
-/* ---- applying an op ------------------------------------------------------------------------------------------ */
-
-enum { MOST_INPUTS = 32 }; /* they are bits of an unsigned */
-
-/* What ts_apply is given and cannot be run. */
-static void refuse_call(ts_tape *tape, const ts_op *op, const void *attr, int n) {
-    const char *name = op == NULL || op->name == NULL ? "ts_apply" : op->name;
-    if (op == NULL)
-        ts_fail(tape, TS_ERROR_USAGE, "ts_apply: the op is NULL");
-    else if (op->name == NULL || op->shape == NULL || op->forward == NULL)
-        ts_fail(tape, TS_ERROR_USAGE, "%s: the op's descriptor has no %s", name,
-                op->name == NULL    ? "name"
-                : op->shape == NULL ? "shape function"
-                                    : "forward function");
-    else if (n < op->min_in || n > op->max_in || n < 0 || n > MOST_INPUTS)
-        ts_fail(tape, TS_ERROR_USAGE, "%s: %d inputs given, %d to %d taken", name, n, op->min_in,
-                op->max_in < MOST_INPUTS ? op->max_in : MOST_INPUTS);
-    else if (attr == NULL && op->attr_size > 0)
-        ts_fail(tape, TS_ERROR_USAGE, "%s: its attributes, %zu bytes, are NULL", name, op->attr_size);
-    else
-        ts_fail(tape, TS_ERROR_USAGE, "%s: the list of inputs is NULL", name);
-}
-
-static bool is_sound(ts_tape *tape, const ts_op *op, const void *attr, int n, ts_tensor *const in[]) {
-    if (op == NULL || op->name == NULL || op->shape == NULL || op->forward == NULL || n < op->min_in ||
-        n > op->max_in || n < 0 || n > MOST_INPUTS || (attr == NULL && op->attr_size > 0) || (in == NULL && n > 0)) {
-        refuse_call(tape, op, attr, n);
-        return false;
-    }
-    for (int i = 0; i < n; i++)
-        if (!is_usable(tape, in[i], op->name, i)) return false;
-    return true;
-}
-
-static bool reserve_scratch(ts_tape *tape, ts_node *node) {
+/* Memory for a node's workspace, which all nodes share. */
+bool ts_tape_reserve_scratch(ts_tape *tape, ts_node *node) {
     const size_t bytes = node->op->scratch == NULL ? 0 : node->op->scratch(node);
     if (bytes > tape->scratch_bytes) {
         free(tape->scratch);
@@ -221,111 +167,6 @@ static bool reserve_scratch(ts_tape *tape, ts_node *node) {
     return tape->error.status == TS_OK;
 }
 
-/* Copies what the caller handed over, so that nothing of it has to outlive the call. */
-static bool node_fill(ts_tape *tape, ts_node *node, const void *attr, int n, ts_tensor *const in[]) {
-    node->in = ts_tape_take(tape, (size_t)n * sizeof(ts_tensor *));
-    void *copy = ts_tape_take(tape, node->op->attr_size);
-    if (node->in == NULL || copy == NULL) return false;
-    memcpy(node->in, in, (size_t)n * sizeof(ts_tensor *));
-    if (node->op->attr_size > 0) memcpy(copy, attr, node->op->attr_size);
-    node->attr = node->op->attr_size > 0 ? copy : NULL;
-    return true;
-}
-
-ts_tensor *ts_apply(ts_tape *tape, const ts_op *op, const void *attr, int n, ts_tensor *const in[]) {
-    if (tape->error.status != TS_OK || !is_sound(tape, op, attr, n, in)) return &tape->failed;
-    ts_node *node = ts_tape_take(tape, sizeof *node);
-    if (node == NULL) return &tape->failed;
-    *node = (ts_node){.op = op, .n_in = n, .error = &tape->error};
-    if (!node_fill(tape, node, attr, n, in)) return &tape->failed;
-
-    ts_shape shape = TS_SCALAR;
-    if (op->shape(node, &shape) != TS_OK) return &tape->failed;
-    node->out = tensor_create(tape, shape, NULL);
-    if (node->out == NULL) return &tape->failed;
-    for (int i = 0; i < n; i++)
-        if (in[i]->wants_grad && !(op->constant_in >> i & 1u)) node->out->wants_grad = true;
-
-    if (node->out->wants_grad && op->saved != NULL && op->saved(node) > 0) {
-        node->saved = ts_tape_take(tape, op->saved(node));
-        if (node->saved == NULL) return &tape->failed;
-    }
-    if (!reserve_scratch(tape, node)) return &tape->failed;
-    tape->checks ? ts_tape_check_forward(tape, node) : ts_tape_run(tape, node, op->forward);
-    if (tape->error.status != TS_OK) return &tape->failed;
-    if (tape->mode == TS_RECORD) {
-        node->previous = tape->last;
-        tape->last = node;
-    }
-    return node->out;
-}
-
-/* ---- the backward pass --------------------------------------------------------------------------------------- */
-
-/* Sees that a tensor that is reached has a gradient buffer. One that holds nothing yet is filled with zeros, or with a
- * `bit` left to the op, which that is added to *fresh for. */
-static bool reach(ts_tape *tape, ts_tensor *t, unsigned bit, unsigned *fresh) {
-    const size_t bytes = (size_t)ts_size(&t->shape) * sizeof *t->grad;
-    const bool holds_nothing = !t->reached && (t->grad == NULL || !t->is_leaf);
-    if (t->grad == NULL) t->grad = ts_tape_take(tape, bytes);
-    t->reached = t->grad != NULL;
-    if (t->reached && holds_nothing && bit == 0) memset(t->grad, 0, bytes);
-    if (holds_nothing && bit != 0) *fresh |= bit;
-    return t->reached;
-}
-
-static bool reach_inputs(ts_tape *tape, ts_node *node) {
-    node->fresh = 0;
-    for (int i = 0; i < node->n_in; i++) {
-        const unsigned bit = 1u << i;
-        const bool wanted = node->in[i]->wants_grad && !(node->op->constant_in & bit);
-        if (wanted && !reach(tape, node->in[i], node->op->assigns_in & bit, &node->fresh)) return false;
-    }
-    return true;
-}
-
-/* The backward pass of one node whose output's gradient is complete. */
-static bool node_backward(ts_tape *tape, ts_node *node) {
-    if (node->op->backward == NULL) {
-        ts_fail(tape, TS_ERROR_USAGE, "%s: a gradient is asked of it, and it has no backward function", node->op->name);
-        return false;
-    }
-    if (!reach_inputs(tape, node) || !reserve_scratch(tape, node)) return false;
-    tape->checks ? ts_tape_check_backward(tape, node) : ts_tape_run(tape, node, node->op->backward);
-    return tape->error.status == TS_OK;
-}
-
-ts_status ts_backward_from(ts_tape *tape, ts_tensor *out, const ts_real *upstream) {
-    if (tape->error.status != TS_OK || !is_usable(tape, out, "backward", -1)) return tape->error.status;
-    if (upstream == NULL) return ts_error_set(&tape->error, TS_ERROR_USAGE, "backward: the upstream gradient is NULL");
-    if (!out->wants_grad)
-        return ts_error_set(&tape->error, TS_ERROR_USAGE,
-                            tape->mode == TS_INFER
-                                ? "backward: the tape only infers (TS_INFER), it keeps no graph"
-                                : "backward: the tensor was not computed from a variable or parameter");
-    for (ts_node *node = tape->last; node != NULL; node = node->previous) {
-        node->out->reached = false;
-        for (int i = 0; i < node->n_in; i++) node->in[i]->reached = false;
-    }
-    out->reached = false;
-    if (!reach(tape, out, 0, NULL)) return tape->error.status;
-    const int64_t size = ts_size(&out->shape);
-    for (int64_t i = 0; i < size; i++) out->grad[i] += upstream[i];
-
-    for (ts_node *node = tape->last; node != NULL; node = node->previous)
-        if (node->out->reached && !node_backward(tape, node)) return tape->error.status;
-    return TS_OK;
-}
-
-ts_status ts_backward(ts_tape *tape, ts_tensor *loss) {
-    const ts_real one = 1;
-    char text[TS_SHAPE_TEXT];
-    if (tape->error.status == TS_OK && is_usable(tape, loss, "backward", -1) && ts_size(&loss->shape) != 1)
-        ts_fail(tape, TS_ERROR_SHAPE, "backward: the loss must hold one element, its shape is %s",
-                ts_shape_text(&loss->shape, text));
-    return ts_backward_from(tape, loss, &one);
-}
-
 /* ---- scopes -------------------------------------------------------------------------------------------------- */
 
 ts_scope ts_scope_begin(ts_tape *tape) {
@@ -333,10 +174,10 @@ ts_scope ts_scope_begin(ts_tape *tape) {
 }
 
 ts_tensor *ts_scope_end(ts_tape *tape, ts_scope scope, ts_tensor *keep) {
-    if (tape->mode == TS_RECORD || tape->error.status != TS_OK) return keep;
+    if (tape->records || tape->error.status != TS_OK) return keep;
     if (scope.generation != tape->generation)
         return ts_fail(tape, TS_ERROR_USAGE, "a scope ends that was begun before the tape was reset, or on another");
-    if (!is_usable(tape, keep, "the end of a scope", -1)) return &tape->failed;
+    if (!ts_tape_is_usable(tape, keep, "the end of a scope", -1)) return &tape->failed;
     const ts_tensor copy = *keep;
     ts_real *data = ts_arena_rewind(tape->arena, scope.memory, copy.data, (size_t)ts_size(&copy.shape) * sizeof *data);
     ts_arena_rewind(tape->tensors[tape->turn], scope.tensors, NULL, 0);

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "tape.h"
 #include "tape_parts.h"
 
 /* ---- what a row of numbers holds ----------------------------------------------------------------------------- */

@@ -1,3 +1,4 @@
+#include "tape.h"
 #include "tape_parts.h"
 
 const ts_node *ts_tape_last(const ts_tape *tape) {

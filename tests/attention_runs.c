@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "../autograd/kernels/dropout_draws.h"
 #include "../autograd/kernels/fast_attention.h"
 #include "../autograd/parallel.h"
 

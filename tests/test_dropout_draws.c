@@ -1,7 +1,7 @@
 /* What attention drops of its weights: at the rate asked for, and independently. */
 #include <math.h>
 
-#include "../autograd/kernels/fast_attention.h"
+#include "../autograd/kernels/dropout_draws.h"
 #include "test_main.h"
 
 enum { ROWS = 300, COLUMNS = 700 };

@@ -19,14 +19,6 @@ bool ts_fast_attention_takes(double gamma, double dropout) {
     return gamma > 1e-18 && gamma < 1e18 && dropout >= 0 && dropout < 1;
 }
 
-ts_drop_key ts_drop_key_of(ts_rng rng, double probability) {
-    const uint64_t bits = ts_rng_bits(rng, 0);
-    const double threshold = floor(probability * 0x1p32 + 0.5) - 0x1p31;
-    return (ts_drop_key){.row = (uint32_t)bits,
-                         .column = (uint32_t)(bits >> 32),
-                         .threshold = (int32_t)fmin(fmax(threshold, INT32_MIN), INT32_MAX)};
-}
-
 /* Of each map: the unit of its scores, whether gamma matters to it, and whether weights have a gradient. */
 static const struct {
     double unit;

@@ -3,7 +3,8 @@
 #ifndef TS_FAST_ATTENTION_KERNELS_H
 #define TS_FAST_ATTENTION_KERNELS_H
 
-#include "fast_attention.h"
+#include "dropout_draws.h"
+#include "fast_attention_call.h"
 
 /* A call, and what is prepared of it and of the batch in hand. Keys are prepared when euclidean. */
 typedef struct ts_fast_task {

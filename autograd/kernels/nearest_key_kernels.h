@@ -3,7 +3,21 @@
 #ifndef TS_NEAREST_KEY_KERNELS_H
 #define TS_NEAREST_KEY_KERNELS_H
 
-#include "../nearest_key.h"
+#include "../tensor.h"
+
+/* Rows of one call of a kernel. */
+enum { TS_NEAREST_ROWS = 48 * (int)sizeof(float) / (int)sizeof(ts_real) };
+
+typedef struct ts_nearest_keys {
+    int64_t d, k;
+    bool dot;
+    double gamma;
+    const double *keys;      /* [k,d] */
+    const ts_real *middle;   /* [d] x - a */
+    const ts_real *factors;  /* [k,d] -2 b, or -b */
+    const ts_real *offsets;  /* [k] ||b||^2, or 0 */
+    ts_real slope, constant; /* keys within slope A^2 + constant of the least score may be nearest */
+} ts_nearest_keys;
 
 /* A workspace. */
 typedef struct ts_nearest_work {
