@@ -1,3 +1,4 @@
+/* tape.c: tensors, the application of ops, the backward pass and scopes (tape.h). */
 #include "tape.h"
 
 #include <math.h>
@@ -9,8 +10,8 @@
 
 #include "tape_parts.h"
 
-/* Another one at every call. Steps of 2^32 / golden ratio: what is no tensor, counts, numbers and addresses, hardly
- * ever looks like one. */
+/* A new number at every call. In steps of 2^32 / golden ratio, so that memory without a tensor (counts, numbers,
+ * addresses) hardly ever matches a generation. */
 static uint32_t new_generation(void) {
     static _Atomic uint32_t last;
     const uint32_t step = 0x9e3779b9u;
@@ -52,7 +53,7 @@ void ts_tape_free(ts_tape *tape) {
 }
 
 void ts_tape_reset(ts_tape *tape) {
-    enum { KEPT_BYTES = 1 << 26 }; /* in checking mode, of the tensors of all generations */
+    enum { KEPT_BYTES = 1 << 26 }; /* checking mode keeps ts_tensors of earlier generations up to this size */
     ts_arena_reset(tape->arena);
     tape->turn = !tape->turn;
     if (!tape->checks || ts_arena_held(tape->tensors[tape->turn]) > KEPT_BYTES)
@@ -96,7 +97,7 @@ void *ts_tape_take(ts_tape *tape, size_t bytes) {
 
 /* ---- tensors ------------------------------------------------------------------------------------------------- */
 
-/* Memory for a tensor itself. NULL after a failure. */
+/* Memory for a ts_tensor without its data. NULL after a failure. */
 static ts_tensor *tensor_take(ts_tape *tape) {
     if (tape->error.status != TS_OK) return NULL;
     ts_tensor *t = ts_arena_take(tape->tensors[tape->turn], sizeof *t);
@@ -104,7 +105,7 @@ static ts_tensor *tensor_take(ts_tape *tape) {
     return t;
 }
 
-/* A tensor around `data`, or around memory of the tape when data is NULL. NULL after a failure. */
+/* A tensor with this data, or with data taken from the tape when it is NULL. NULL after a failure. */
 static ts_tensor *tensor_create(ts_tape *tape, ts_shape shape, ts_real *data) {
     char text[TS_SHAPE_TEXT];
     if (!ts_shape_is_valid(&shape)) {
@@ -118,7 +119,7 @@ static ts_tensor *tensor_create(ts_tape *tape, ts_shape shape, ts_real *data) {
     return t;
 }
 
-/* ts_leaf, or one around memory of the tape when data is NULL. */
+/* As ts_leaf, but takes data from the tape when it is NULL. */
 static ts_tensor *leaf_create(ts_tape *tape, ts_shape shape, ts_real *data, ts_real *grad) {
     ts_tensor *t = tensor_create(tape, shape, data);
     if (t == NULL) return &tape->failed;
@@ -137,7 +138,7 @@ ts_tensor *ts_leaf(ts_tape *tape, ts_shape shape, ts_real *data, ts_real *grad) 
 }
 
 ts_tensor *ts_borrow(ts_tape *tape, ts_shape shape, const ts_real *data) {
-    return ts_leaf(tape, shape, (ts_real *)(uintptr_t)data, NULL); /* without a gradient nothing writes to it */
+    return ts_leaf(tape, shape, (ts_real *)(uintptr_t)data, NULL); /* no op writes to a leaf's data */
 }
 
 ts_tensor *ts_constant(ts_tape *tape, ts_shape shape, const ts_real *values) {
@@ -154,8 +155,7 @@ ts_tensor *ts_variable(ts_tape *tape, ts_shape shape, const ts_real *values) {
     return t;
 }
 
-/* Refuses a tensor that the tape cannot work with; `what`, and as input `i` of it unless that is negative, was given
- * it. */
+/* Refuses a tensor that the tape cannot use. The message says that `what` was given it, as its input i unless i < 0. */
 static void refuse_tensor(ts_tape *tape, const ts_tensor *t, const char *what, int i) {
     char which[32] = "the tensor";
     if (i >= 0) snprintf(which, sizeof which, "input %d", i);
@@ -176,9 +176,9 @@ static inline bool is_usable(ts_tape *tape, const ts_tensor *t, const char *what
 
 /* ---- applying an op ------------------------------------------------------------------------------------------ */
 
-enum { MOST_INPUTS = 32 }; /* they are bits of an unsigned */
+enum { MOST_INPUTS = 32 }; /* sets of inputs are the bits of an unsigned */
 
-/* What ts_apply is given and cannot be run. */
+/* Says why ts_apply cannot run the call. */
 static void refuse_call(ts_tape *tape, const ts_op *op, const void *attr, int n) {
     const char *name = op == NULL || op->name == NULL ? "ts_apply" : op->name;
     if (op == NULL)
@@ -221,7 +221,7 @@ static bool reserve_scratch(ts_tape *tape, ts_node *node) {
     return tape->error.status == TS_OK;
 }
 
-/* Copies what the caller handed over, so that nothing of it has to outlive the call. */
+/* Copies the caller's arguments, so that none of them has to outlive the call. */
 static bool node_fill(ts_tape *tape, ts_node *node, const void *attr, int n, ts_tensor *const in[]) {
     node->in = ts_tape_take(tape, (size_t)n * sizeof(ts_tensor *));
     void *copy = ts_tape_take(tape, node->op->attr_size);
@@ -262,8 +262,8 @@ ts_tensor *ts_apply(ts_tape *tape, const ts_op *op, const void *attr, int n, ts_
 
 /* ---- the backward pass --------------------------------------------------------------------------------------- */
 
-/* Sees that a tensor that is reached has a gradient buffer. One that holds nothing yet is filled with zeros, or with a
- * `bit` left to the op, which that is added to *fresh for. */
+/* Marks a tensor as reached and gives it a gradient buffer. A buffer that holds nothing yet is filled with zeros, or, if
+ * the op is to assign to it, left alone: then `bit` is not 0 and is added to *fresh. */
 static bool reach(ts_tape *tape, ts_tensor *t, unsigned bit, unsigned *fresh) {
     const size_t bytes = (size_t)ts_size(&t->shape) * sizeof *t->grad;
     const bool holds_nothing = !t->reached && (t->grad == NULL || !t->is_leaf);
@@ -284,7 +284,7 @@ static bool reach_inputs(ts_tape *tape, ts_node *node) {
     return true;
 }
 
-/* The backward pass of one node whose output's gradient is complete. */
+/* The backward pass of one node; the gradient of its output is complete. */
 static bool node_backward(ts_tape *tape, ts_node *node) {
     if (node->op->backward == NULL) {
         ts_fail(tape, TS_ERROR_USAGE, "%s: a gradient is asked of it, and it has no backward function", node->op->name);

@@ -6,27 +6,27 @@
 
 struct ts_tape {
     ts_tape_mode mode;
-    uint32_t generation; /* of this tape since its last reset; no other tape or time has it */
+    uint32_t generation; /* since the last reset; no other tape, and this one at no other time, has the same */
     ts_arena *arena;
-    ts_arena *tensors[2]; /* the tensors alone, those of every other generation in the same one: what a reset forgets
-                             keeps its old number until the next reset, so that its use is noticed */
-    int turn;             /* which of them is in use */
+    ts_arena *tensors[2]; /* the ts_tensors; successive generations alternate between the two, so that a forgotten
+                             tensor keeps its generation until the next reset and its use is noticed */
+    int turn;             /* index of the arena in use */
     ts_node *last;
-    void *scratch; /* the largest workspace any op has asked for */
+    void *scratch; /* as large as any op has needed so far */
     size_t scratch_bytes;
     ts_error error;
     ts_real nan_value;
     ts_tensor failed;           /* what every op returns after a failure */
     ts_tape_observer *observer; /* NULL: none */
-    void *observing;            /* what it is called with */
-    bool checks;                /* the checking mode */
+    void *observing;            /* the observer's context */
+    bool checks;                /* in checking mode */
 };
 
 static inline void ts_tape_run(const ts_tape *tape, const ts_node *node, ts_pass *pass) {
     tape->observer == NULL ? pass(node) : tape->observer(tape->observing, node, pass);
 }
 
-/* The same in checking mode; what it finds becomes the tape's failure. */
+/* ts_tape_run in checking mode; a fault that is found becomes the tape's failure. */
 void ts_tape_check_forward(ts_tape *tape, ts_node *node);
 void ts_tape_check_backward(ts_tape *tape, const ts_node *node);
 

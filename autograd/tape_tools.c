@@ -1,3 +1,4 @@
+/* tape_tools.c: what tools need of a tape (tape.h). */
 #include "tape_parts.h"
 
 const ts_node *ts_tape_last(const ts_tape *tape) {
