@@ -1,10 +1,11 @@
+/* arena.c: chunks, large blocks and the list of spare ones. */
 #include "arena.h"
 
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { ALIGNMENT = 64, SPOILT = 0xff }; /* bytes that make numbers NaN, in float and in double */
+enum { ALIGNMENT = 64, SPOILT = 0xff }; /* SPOILT bytes make NaN in float and in double */
 
 typedef struct chunk {
     struct chunk *next;
@@ -23,11 +24,11 @@ typedef struct block_list {
 } block_list;
 
 struct ts_arena {
-    size_t chunk_bytes, large_bytes; /* of a chunk; the least of a piece that is a block of its own */
+    size_t chunk_bytes, large_bytes; /* size of a chunk; of the smallest piece with a block of its own */
     bool spoils;
     chunk *first, *current;
     block_list live;  /* large blocks in the order they were taken */
-    block_list spare; /* large blocks given back */
+    block_list spare; /* large blocks that were released */
     size_t held, peak;
 };
 
@@ -98,7 +99,7 @@ static void spare_release(ts_arena *arena, block b) {
     arena->held -= b.size;
 }
 
-/* The smallest spare block that fits without wasting half of itself; size 0 when there is none. */
+/* The smallest spare block that fits without wasting more than half of itself; all zeros when there is none. */
 static block spare_take(ts_arena *arena, size_t size) {
     block_list *spare = &arena->spare;
     size_t best = spare->count;
@@ -115,7 +116,7 @@ static block spare_take(ts_arena *arena, size_t size) {
 static void *take_large(ts_arena *arena, size_t size) {
     block b = spare_take(arena, size);
     if (b.bytes == NULL) {
-        /* Spare blocks of other sizes go first, so that what is held does not grow with every new size. */
+        /* Free spare blocks of other sizes first, so that the memory held does not grow with every new size. */
         for (size_t freed = 0; freed < size && arena->spare.count > 0;) {
             const block gone = arena->spare.items[--arena->spare.count];
             freed += gone.size;
@@ -148,7 +149,7 @@ ts_arena_mark ts_arena_position(const ts_arena *arena) {
     return (ts_arena_mark){arena->current, arena->current->used, arena->live.count};
 }
 
-/* Was the small piece taken after the mark? */
+/* Whether the small piece lies after the mark. */
 static bool lies_after(const ts_arena *arena, ts_arena_mark mark, const char *piece) {
     for (const chunk *c = mark.chunk; c != NULL; c = c->next) {
         const size_t from = c == mark.chunk ? mark.used : 0;
@@ -162,7 +163,7 @@ static void spare_keep(ts_arena *arena, block b) {
     if (!push(&arena->spare, b)) spare_release(arena, b);
 }
 
-/* Fills what was given back between the mark and where `end` was used up to `used`. */
+/* Fills what a rewind released, from the mark to byte `used` of the chunk `end`, but not the piece that was kept. */
 static void spoil(const ts_arena *arena, ts_arena_mark mark, const chunk *end, size_t used) {
     for (const chunk *c = mark.chunk; c != NULL; c = c == end ? NULL : c->next) {
         const size_t from = c == arena->current ? c->used : c == mark.chunk ? mark.used : 0;
@@ -184,10 +185,10 @@ void *ts_arena_rewind(ts_arena *arena, ts_arena_mark mark, void *keep, size_t by
     }
     arena->current = mark.chunk;
     arena->current->used = mark.used;
-    if (kept.bytes != NULL) arena->live.items[arena->live.count++] = kept; /* room is certain: it was just popped */
+    if (kept.bytes != NULL) arena->live.items[arena->live.count++] = kept; /* has room: an entry was just popped */
     void *place = keep;
     if (kept.bytes == NULL && keep != NULL && lies_after(arena, mark, keep)) {
-        /* Its new place is free, or overlaps it from below. */
+        /* The new place is unused, or overlaps the old one from below. */
         place = ts_arena_take(arena, bytes);
         if (place != NULL) memmove(place, keep, bytes);
     }

@@ -1,3 +1,4 @@
+/* op.c: the refusal of a call, with the shapes of its inputs. */
 #include "op.h"
 
 #include <stdarg.h>

@@ -1,3 +1,4 @@
+/* op_list.c: the table of the library's ops (ops.h). */
 #include "ops.h"
 
 #define TS_LIST_OP(name) &ts_op_##name,

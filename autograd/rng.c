@@ -1,3 +1,4 @@
+/* rng.c: Philox and the distributions drawn from it. */
 #include "rng.h"
 
 #include <math.h>
@@ -52,7 +53,7 @@ static uint64_t join(uint32_t high, uint32_t low) {
     return (uint64_t)high << 32 | low;
 }
 
-/* The middle of one of 2^52 equal cells of (0,1), so neither end is ever met. */
+/* The midpoint of one of 2^52 equal cells of (0,1), so the result is never 0 or 1. */
 static double to_uniform(uint64_t bits) {
     return ((double)(bits >> 12) + 0.5) * 0x1p-52;
 }

@@ -1,11 +1,12 @@
-/* simplex.h: maps from a row of scores to a row of weights, as descriptors.
+/* simplex.h: descriptors of maps from a row of n scores to a row of n weights on the probability simplex.
  *
- * Attention takes a pointer to one, and `ts_simplex_map` applies one to an axis of a tensor, so a new normaliser is a
- * descriptor in a file of its own: no enum, no edit of attention. Rows are double whatever ts_real is: a row is short
- * next to the products around it, and thresholds found in float lose the digits that decide ties.
+ * Attention takes a pointer to a map, and ts_simplex_apply (ops.h) applies one along an axis of a tensor, so a new map
+ * is a descriptor in a file of its own, without an enum or a change to attention. Rows are double whatever ts_real is:
+ * their cost is small beside the matrix products, and thresholds found in float lose the digits that decide ties.
  *
  * A map writes unnormalised weights w and returns their normaliser z > 0: the weights are p = w / z. Attention divides
- * once, after it has summed w_i v_i, so averages over equal weights are exact to the last rounding. */
+ * once, after it has summed w_i v_i, so averages over equal weights are exact to the last rounding. A map costs a few
+ * passes over the row; normmax, entmax-1.5, sparsemax and top-m, which search for a threshold, take a few more. */
 #ifndef TS_SIMPLEX_H
 #define TS_SIMPLEX_H
 
@@ -13,29 +14,29 @@
 #include "status.h"
 #include "tensor.h"
 
-/* A map with its parameter, and the stream its random numbers come from. Row r, entry j of a call draws element
- * r * n + j of the stream. */
+/* A map, its parameter and the stream of its random numbers. Entry j of row r of a call draws element r * n + j of the
+ * stream. */
 typedef struct ts_simplex_spec {
     const struct ts_simplex *map;
-    double parameter; /* see each map; ignored by maps without one */
-    ts_rng rng;       /* only for maps that draw */
+    double parameter; /* as each map defines it; ignored by maps without one */
+    ts_rng rng;       /* used by random maps only */
 } ts_simplex_spec;
 
 typedef struct ts_simplex_row {
     double parameter;
     ts_rng rng;
-    uint64_t first; /* the element of the stream that the row's first entry draws */
+    uint64_t first; /* the stream element that the row's first entry draws */
     int64_t n;      /* length of the row, >= 1 */
     double *work;   /* work_rows * n doubles */
 } ts_simplex_row;
 
-/* The scores that a map is meant for. */
+/* The scores for which a map is meant. */
 typedef enum ts_score_domain { TS_SCORES_ANY, TS_SCORES_NONNEGATIVE, TS_SCORES_NONPOSITIVE } ts_score_domain;
 
-/* Maps that give all weight to the largest scores: to the first of equal ones, or to all of them in equal parts. */
+/* Whether a map gives all weight to the maximal scores, and if so to the first of them or equally to all of them. */
 typedef enum ts_argmax_kind { TS_NO_ARGMAX, TS_FIRST_ARGMAX, TS_EVERY_ARGMAX } ts_argmax_kind;
 
-/* The kernels of fast attention (kernels/fast_attention.h) that compute a map. */
+/* The kernel of fast attention (kernels/fast_attention.h) that computes a map. */
 typedef enum ts_fast_map {
     TS_NO_FAST_MAP,
     TS_FAST_SOFTMAX,
@@ -47,34 +48,33 @@ typedef enum ts_fast_map {
 typedef struct ts_simplex {
     const char *name;
 
-    /* The properties that callers ask for; a map that sets none is a function of any scores, without a parameter. */
-    const char *parameter;                  /* its parameter's letter: alpha, tau, F, a, m; NULL: there is none */
-    const char *parameter_rule;             /* what it must satisfy, for messages */
-    bool (*parameter_ok)(double parameter); /* NULL: anything does */
+    /* Properties. A map that sets none of them is deterministic, accepts all scores and has no parameter. */
+    const char *parameter;                  /* the parameter's symbol: alpha, tau, F, a, m; NULL: it has none */
+    const char *parameter_rule;             /* the condition on the parameter, for messages */
+    bool (*parameter_ok)(double parameter); /* NULL: every value is allowed */
     ts_score_domain domain;
     bool scale_invariant; /* p(c s) = p(s) for c > 0 */
-    bool random;          /* draws from the spec's rng */
+    bool random;          /* draws random numbers from the spec's rng */
     ts_argmax_kind argmax;
     ts_fast_map fast;
 
     int work_rows;
 
-    /* w[n] and the return value z from the scores s[n], so that p = w / z lies in the simplex. A row on which the map
-     * is undefined (every score -inf, a linear row of zeros) gets w = 0 and z = 1: weights of zero, gradients of zero.
-     */
+    /* Computes w[n] and returns z from the scores s[n], so that p = w / z lies in the simplex. A row on which the map
+     * is undefined (every score -inf, or a linear row of zeros) gets w = 0 and z = 1: zero weights, zero gradients. */
     double (*forward)(const ts_simplex_row *row, const double *s, double *w);
 
-    /* ds[n] = (d p / d s)^T dp, given what forward computed; not called where dp is all 0, see ts_simplex_backward.
-     * NULL: the gradient is zero everywhere (piecewise constant weights). */
+    /* ds[n] = (dp/ds)^T dp, given the results of forward; not called when dp is all 0, see ts_simplex_backward. NULL:
+     * the gradient is zero everywhere (piecewise constant weights). */
     void (*backward)(const ts_simplex_row *row, const double *s, const double *w, double z, const double *dp,
                      double *ds);
 
-    /* Backward reads nothing but w / z: given weights, which it may get rounded, it needs no forward. */
+    /* Backward uses w / z only: it can start from stored, rounded weights, without another forward. */
     bool backward_of_weights;
 } ts_simplex;
 
-/* The maps of the library, ts_softmax_map and so on: adding one is its file in simplex/ and its line here. p maximises
- * <p,s> - Omega(p) over the simplex. */
+/* The maps of the library, ts_softmax_map and so on. To add one, write its file in simplex/ and its line here. Where an
+ * Omega is given, p maximises <p,s> - Omega(p) over the simplex. Each file states its gradient and its source. */
 // clang-format off
 #define TS_SIMPLEX_MAPS(MAP)                                                                                          \
     MAP(softmax)        /* Omega = sum p log p:  exp(s - max) / sum */                                                \
@@ -98,15 +98,15 @@ typedef struct ts_simplex {
 TS_SIMPLEX_MAPS(TS_DECLARE_MAP)
 #undef TS_DECLARE_MAP
 
-/* map->backward, and ds = 0 for a row whose dp is all 0, whatever its weights are: nobody asks (upstream.h). */
+/* map->backward, but ds = 0 for a row whose dp is all 0, whatever its weights are (upstream.h). */
 void ts_simplex_backward(const ts_simplex *map, const ts_simplex_row *row, const double *s, const double *w, double z,
                          const double *dp, double *ds);
 
-/* The built-in maps, ending with NULL; and one of them by name, NULL when there is none. */
+/* The maps of the library, ending with NULL; and the map of that name, NULL when there is none. */
 extern const ts_simplex *const ts_simplex_maps[];
 const ts_simplex *ts_simplex_by_name(const char *name);
 
-/* Writes why the spec cannot be used, or returns TS_OK. */
+/* TS_OK if the spec can be used; else records in *error why not. */
 ts_status ts_simplex_check(const ts_simplex_spec *spec, ts_error *error);
 
 #endif

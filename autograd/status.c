@@ -1,3 +1,4 @@
+/* status.c: recording the first failure. */
 #include "status.h"
 
 #include <stdarg.h>

@@ -1,7 +1,7 @@
-/* status.h: how the library says that something went wrong.
+/* status.h: error reporting.
  *
- * It never aborts, exits or prints. A function that can fail returns a ts_status; the text with op, shapes and
- * reason stands in a ts_error. A tape keeps its FIRST failure, and everything asked of it afterwards does nothing. */
+ * The library never aborts, exits or prints. A function that can fail returns a ts_status; a ts_error holds the message
+ * with op, shapes and reason. A tape keeps its FIRST failure; every later call on it does nothing until the reset. */
 #ifndef TS_STATUS_H
 #define TS_STATUS_H
 
@@ -9,8 +9,8 @@
 
 typedef enum ts_status {
     TS_OK = 0,
-    TS_ERROR_SHAPE,  /* shapes do not fit the op */
-    TS_ERROR_VALUE,  /* an argument or a value is outside what is defined */
+    TS_ERROR_SHAPE,  /* the shapes do not fit the op */
+    TS_ERROR_VALUE,  /* an argument or a number is outside the domain of the function */
     TS_ERROR_MEMORY, /* out of memory */
     TS_ERROR_USAGE   /* called in the wrong order or mode */
 } ts_status;

@@ -1,3 +1,4 @@
+/* tape.c: tensors, the application of ops, the backward pass and scopes (tape.h). */
 #include "tape.h"
 
 #include <math.h>
@@ -9,8 +10,8 @@
 
 #include "tape_parts.h"
 
-/* Another one at every call. Steps of 2^32 / golden ratio: what is no tensor, counts, numbers and addresses, hardly
- * ever looks like one. */
+/* A new number at every call. In steps of 2^32 / golden ratio, so that memory without a tensor (counts, numbers,
+ * addresses) hardly ever matches a generation. */
 static uint32_t new_generation(void) {
     static _Atomic uint32_t last;
     const uint32_t step = 0x9e3779b9u;
@@ -52,7 +53,7 @@ void ts_tape_free(ts_tape *tape) {
 }
 
 void ts_tape_reset(ts_tape *tape) {
-    enum { KEPT_BYTES = 1 << 26 }; /* in checking mode, of the tensors of all generations */
+    enum { KEPT_BYTES = 1 << 26 }; /* checking mode keeps ts_tensors of earlier generations up to this size */
     ts_arena_reset(tape->arena);
     tape->turn = !tape->turn;
     if (!tape->checks || ts_arena_held(tape->tensors[tape->turn]) > KEPT_BYTES)
@@ -96,7 +97,7 @@ void *ts_tape_take(ts_tape *tape, size_t bytes) {
 
 /* ---- tensors ------------------------------------------------------------------------------------------------- */
 
-/* Memory for a tensor itself. NULL after a failure. */
+/* Memory for a ts_tensor without its data. NULL after a failure. */
 static ts_tensor *tensor_take(ts_tape *tape) {
     if (tape->error.status != TS_OK) return NULL;
     ts_tensor *t = ts_arena_take(tape->tensors[tape->turn], sizeof *t);
@@ -117,7 +118,7 @@ ts_tensor *ts_tape_tensor(ts_tape *tape, ts_shape shape, ts_real *data) {
     return t;
 }
 
-/* ts_leaf, or one around memory of the tape when data is NULL. */
+/* As ts_leaf, but takes data from the tape when it is NULL. */
 static ts_tensor *leaf_create(ts_tape *tape, ts_shape shape, ts_real *data, ts_real *grad) {
     ts_tensor *t = ts_tape_tensor(tape, shape, data);
     if (t == NULL) return &tape->failed;
@@ -136,7 +137,7 @@ ts_tensor *ts_leaf(ts_tape *tape, ts_shape shape, ts_real *data, ts_real *grad) 
 }
 
 ts_tensor *ts_borrow(ts_tape *tape, ts_shape shape, const ts_real *data) {
-    return ts_leaf(tape, shape, (ts_real *)(uintptr_t)data, NULL); /* without a gradient nothing writes to it */
+    return ts_leaf(tape, shape, (ts_real *)(uintptr_t)data, NULL); /* no op writes to a leaf's data */
 }
 
 ts_tensor *ts_constant(ts_tape *tape, ts_shape shape, const ts_real *values) {

@@ -15,7 +15,7 @@ static bool is_sound(ts_tape *tape, const ts_op *op, const void *attr, int n, ts
     return true;
 }
 
-/* Copies what the caller handed over, so that nothing of it has to outlive the call. */
+/* Copies the caller's arguments, so that none of them has to outlive the call. */
 static bool node_fill(ts_tape *tape, ts_node *node, const void *attr, int n, ts_tensor *const in[]) {
     node->in = ts_tape_take(tape, (size_t)n * sizeof(ts_tensor *));
     void *copy = ts_tape_take(tape, node->op->attr_size);

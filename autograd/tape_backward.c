@@ -4,8 +4,8 @@
 #include "tape.h"
 #include "tape_parts.h"
 
-/* Sees that a tensor that is reached has a gradient buffer. One that holds nothing yet is filled with zeros, or with a
- * `bit` left to the op, which that is added to *fresh for. */
+/* Marks a tensor as reached and gives it a gradient buffer. A buffer that holds nothing yet is filled with zeros, or,
+ * if the op is to assign to it, left alone: then `bit` is not 0 and is added to *fresh. */
 static bool reach(ts_tape *tape, ts_tensor *t, unsigned bit, unsigned *fresh) {
     const size_t bytes = (size_t)ts_size(&t->shape) * sizeof *t->grad;
     const bool holds_nothing = !t->reached && (t->grad == NULL || !t->is_leaf);

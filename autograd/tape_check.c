@@ -1,4 +1,4 @@
-/* tape_check.c: the checking mode of a tape (tape.h): every pass of an op is looked at before and after. */
+/* tape_check.c: the checking mode of a tape (tape.h), which examines the numbers before and after every pass. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -6,16 +6,16 @@
 #include "tape.h"
 #include "tape_parts.h"
 
-/* ---- what a row of numbers holds ----------------------------------------------------------------------------- */
+/* ---- what an array of numbers holds -------------------------------------------------------------------------- */
 
-/* In ascending order of harm. */
+/* In ascending order of severity. */
 typedef enum kind { FINITE, INFINITE, NOT_A_NUMBER } kind;
 
 static kind kind_of(ts_real x) {
     return isnan(x) ? NOT_A_NUMBER : isinf(x) ? INFINITE : FINITE;
 }
 
-/* The worst kind among x[0..n-1], and where it stands first. */
+/* The worst kind among x[0..n-1]; *at becomes the index of its first element unless all are finite. */
 static kind worst(const ts_real *x, int64_t n, int64_t *at) {
     kind found = FINITE;
     for (int64_t i = 0; i < n && found < NOT_A_NUMBER; i++)
@@ -26,7 +26,7 @@ static kind worst(const ts_real *x, int64_t n, int64_t *at) {
     return found;
 }
 
-/* The place of element `at`: " at [1,0]"; nothing in a scalar. */
+/* The place of element `at` as " at [1,0]", or "" in a scalar. */
 enum { PLACE_TEXT = 112 };
 static const char *place(const ts_shape *shape, int64_t at, char text[PLACE_TEXT]) {
     ts_shape index = {.rank = shape->rank};
@@ -40,7 +40,8 @@ static const char *place(const ts_shape *shape, int64_t at, char text[PLACE_TEXT
     return text;
 }
 
-/* Appends "; NAME is 3", the element at the same place where the shapes agree, else "; NAME is from -1 to 3". */
+/* Appends "; NAME there is 3", element `at` of x, when x has the shape `where`; "; NAME is 3" when x has one element;
+ * otherwise its range, "; NAME is from -1 to 3". */
 static void describe(char *text, size_t room, const char *name, const ts_shape *shape, const ts_real *x,
                      const ts_shape *where, int64_t at) {
     const size_t used = strlen(text);
@@ -55,7 +56,7 @@ static void describe(char *text, size_t room, const char *name, const ts_shape *
     snprintf(text + used, room - used, "; %s is from %g to %g", name, low, high);
 }
 
-/* "; input 0 there is 0; input 1 is from 1 to 3" */
+/* All inputs as describe puts them: "; input 0 there is 0; input 1 is from 1 to 3". */
 enum { INPUTS_TEXT = 160 };
 static const char *inputs(const ts_node *node, const ts_shape *where, int64_t at, char text[INPUTS_TEXT]) {
     char name[32];
@@ -82,7 +83,7 @@ static void remember(ts_tape *tape, ts_node *node) {
     node->seen = seen;
 }
 
-/* Whether input i, or the output for i = n_in, still holds what forward saw. */
+/* Whether input i, or the output when i = n_in, still holds what it held after forward. */
 static bool is_unchanged(const ts_node *node, int i) {
     const ts_tensor *t = i < node->n_in ? node->in[i] : node->out;
     const ts_real *now = t->data, *then = node->seen[i];
@@ -103,7 +104,7 @@ static const char *name_of(ts_real x) {
     return isnan(x) ? "a NaN" : x > 0 ? "inf" : "-inf";
 }
 
-/* The worst kind among the inputs. A NaN is refused: had an op made it, it would have been met before. */
+/* The worst kind among the inputs. Refuses a NaN as the caller's: one made by an op would have been refused before. */
 static kind worst_input(const ts_node *node) {
     char where[PLACE_TEXT];
     int64_t at = 0;
@@ -133,7 +134,7 @@ void ts_tape_check_forward(ts_tape *tape, ts_node *node) {
         remember(tape, node);
 }
 
-/* The worst kind in the gradient of input i, as far as the backward pass has a say in it. */
+/* The worst kind in the gradient of input i, or FINITE if this backward pass does not compute that gradient. */
 static kind worst_gradient(const ts_node *node, int i, int64_t *at) {
     const ts_tensor *t = node->in[i];
     const bool wanted = t->grad != NULL && t->reached && !(node->op->constant_in >> i & 1u);
@@ -141,7 +142,7 @@ static kind worst_gradient(const ts_node *node, int i, int64_t *at) {
 }
 
 void ts_tape_check_backward(ts_tape *tape, const ts_node *node) {
-    enum { MOST = 32 }; /* inputs, which ts_apply sees to */
+    enum { MOST = 32 }; /* inputs; ts_apply refuses more */
     kind before[MOST] = {FINITE};
     char where[PLACE_TEXT], text[INPUTS_TEXT];
     const ts_tensor *out = node->out;

@@ -4,8 +4,6 @@
 #include "tape.h"
 #include "tape_parts.h"
 
-/* Refuses a tensor that the tape cannot work with; `what`, and as input `i` of it unless that is negative, was given
- * it. */
 void ts_tape_refuse_tensor(ts_tape *tape, const ts_tensor *t, const char *what, int i) {
     char which[32] = "the tensor";
     if (i >= 0) snprintf(which, sizeof which, "input %d", i);
@@ -18,7 +16,6 @@ void ts_tape_refuse_tensor(ts_tape *tape, const ts_tensor *t, const char *what, 
         ts_fail(tape, TS_ERROR_USAGE, "%s: %s belongs to another tape, or to one that was freed", what, which);
 }
 
-/* What ts_apply is given and cannot be run. */
 void ts_tape_refuse_call(ts_tape *tape, const ts_op *op, const void *attr, int n) {
     const char *name = op == NULL || op->name == NULL ? "ts_apply" : op->name;
     if (op == NULL)

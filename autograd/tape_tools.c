@@ -1,3 +1,4 @@
+/* tape_tools.c: what tools that measure or check need of a tape. */
 #include "tape.h"
 #include "tape_parts.h"
 

@@ -1,3 +1,4 @@
+/* tensor.c: sizes and texts of shapes. */
 #include "tensor.h"
 
 #include <stdio.h>
@@ -38,7 +39,7 @@ bool ts_shape_is_valid(const ts_shape *shape) {
     int64_t size = 1;
     for (int a = 0; a < shape->rank; a++) {
         const int64_t n = shape->dim[a];
-        if (n < 0 || (n > 0 && size > INT64_MAX / 16 / n)) return false; /* 16 bytes an element cannot overflow */
+        if (n < 0 || (n > 0 && size > INT64_MAX / 16 / n)) return false; /* room for 16 bytes per element */
         size *= n;
     }
     return true;

@@ -1,8 +1,8 @@
-/* tensor.h: dense tensors of rank 0 to 4, row-major, sizes int64_t.
+/* tensor.h: dense tensors of rank 0 to 4, row-major, with int64_t sizes.
  *
- * ts_real is float. The same sources built with -DTS_DOUBLE are the double-precision engine that the tests check
- * gradients with; nothing else differs, but that all names end with _double there (double_names.h): a program that is
- * compiled without it does not link with that engine, nor one compiled with it with the float one. */
+ * ts_real is float. Compiling the same sources with -DTS_DOUBLE gives the double-precision engine with which the tests
+ * check gradients. The only other difference is that all names end in _double there (double_names.h), so that code
+ * compiled for one precision does not link with the library of the other. */
 #ifndef TS_TENSOR_H
 #define TS_TENSOR_H
 
@@ -25,8 +25,8 @@ typedef struct ts_shape {
     int64_t dim[TS_MAX_RANK];
 } ts_shape;
 
-/* TS_SHAPE(2, 3) is the shape [2,3]; TS_SCALAR the shape []. Where a static object is initialised, TS_DIMS(2, 3) and
- * TS_NO_DIMS are the same as initialisers. */
+/* TS_SHAPE(2, 3) is the shape [2,3], TS_SCALAR the shape []. TS_DIMS(2, 3) and TS_NO_DIMS are the same shapes as
+ * initialisers of static objects. */
 #define TS_DIMS(...)                                                                              \
     {                                                                                             \
         .rank = (int)(sizeof((int64_t[]){__VA_ARGS__}) / sizeof(int64_t)), .dim = { __VA_ARGS__ } \
@@ -38,25 +38,25 @@ typedef struct ts_shape {
 #define TS_SHAPE(...) ((ts_shape)TS_DIMS(__VA_ARGS__))
 #define TS_SCALAR ((ts_shape)TS_NO_DIMS)
 
-/* A tensor belongs to the tape it was made through, until that is reset. `grad` has the shape of `data` and is NULL
- * until a backward pass reaches the tensor; after it, grad[i] = d(loss)/d(data[i]). */
+/* A tensor belongs to the tape that made it and is valid until that tape is reset. `grad` has the shape of `data` and,
+ * unless it is a leaf's, is NULL until a backward pass reaches the tensor; then grad[i] = d(loss)/d(data[i]). */
 typedef struct ts_tensor {
     ts_shape shape;
     ts_real *data;
     ts_real *grad;
-    bool wants_grad;     /* a variable, a parameter, or computed from one */
-    bool is_leaf;        /* not computed by an op: its gradient accumulates over backward passes */
-    bool reached;        /* used by the backward pass */
-    uint32_t generation; /* its tape's when it was made: a tape takes none but its own of the present */
+    bool wants_grad;     /* it is a variable or a parameter, or computed from one */
+    bool is_leaf;        /* not computed by an op; its gradient accumulates over backward passes */
+    bool reached;        /* the current backward pass has reached it */
+    uint32_t generation; /* that of its tape when it was made; a tape accepts only its current generation */
 } ts_tensor;
 
 /* Number of elements; 1 for a scalar. */
 int64_t ts_size(const ts_shape *shape);
-/* Rank 0 to TS_MAX_RANK, no negative length, and a size in bytes that fits. */
+/* True when the rank is 0 to TS_MAX_RANK, no length is negative and the size in bytes fits an int64_t. */
 bool ts_shape_is_valid(const ts_shape *shape);
 bool ts_shape_equal(const ts_shape *a, const ts_shape *b);
 
-/* The last axis, 1 for a scalar; and the product of all axes before it. */
+/* The length of the last axis, and the product of all other lengths; both are 1 for a scalar. */
 int64_t ts_cols(const ts_shape *shape);
 int64_t ts_rows(const ts_shape *shape);
 

@@ -1,12 +1,12 @@
 /* p_i = d_i^-r / sum_j d_j^-r,  d = -s >= 0 a squared distance, r = 1/(m - 1), m > 1: the memberships of fuzzy c-means;
  * ds_i = r / d_i p_i (dp_i - <p,dp>) [Bezdek 1981]
  *
- * Where some distance is 0 (a score >= 0 counts as that) those entries share the weight and the row has no gradient.
- * -inf is infinitely far; entries of +inf exclude the rest, those of distance 0 too. Powers are those of
- * (nearest distance)/d_i: none overflows, m near 1 tends to hardmax and a large m to equal weights. */
+ * If some distances are 0 (a score >= 0 counts as 0) those entries share the weight and the row has no gradient. A
+ * score of -inf is infinitely far; entries of +inf exclude all others, even those of distance 0. Powers are taken of
+ * (nearest distance)/d_i, so none overflows; m near 1 tends to hardmax and a large m to equal weights. */
 #include "row.h"
 
-/* The least double above 1 gives 2^52. */
+/* At most 2^52, at the least double above 1. */
 static double exponent_of(const ts_simplex_row *row) {
     return 1 / (row->parameter - 1);
 }
@@ -31,7 +31,7 @@ static void backward(const ts_simplex_row *row, const double *s, const double *w
                      double *ds) {
     const bool constant = ts_row_max(row->n, s) >= 0;
     const double mean = ts_row_inner(row->n, w, z, dp), r = exponent_of(row);
-    /* The distance divides last but one: it may be so small that r/d overflows where the gradient is 0. */
+    /* r comes after the division by d: d may be so small that r/d overflows where the gradient is 0. */
     for (int64_t i = 0; i < row->n; i++) ds[i] = constant || w[i] == 0 ? 0 : w[i] / z * (dp[i] - mean) / -s[i] * r;
 }
 

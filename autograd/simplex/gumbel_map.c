@@ -1,8 +1,8 @@
 /* gumbel-softmax: p = softmax((s + G)/tau), G_i = -log(-log U_i);  ds_i = p_i (dp_i - <p,dp>) / tau
- * gumbel-hardmax: p = one-hot at argmax (s + G), a draw from softmax(s); its ds is that of gumbel-softmax on the same
- *                 draw (straight-through) [Jang et al. 2017; Maddison et al. 2017]
+ * gumbel-hardmax: p = one-hot at argmax (s + G), a draw from softmax(s); ds as in gumbel-softmax, from the same noise
+ *                 (straight-through) [Jang et al. 2017; Maddison et al. 2017]
  *
- * Among entries of +inf the noise alone decides; equal sums go to the first. */
+ * Among entries of +inf the noise alone decides; of equal sums the first wins. */
 #include <float.h>
 
 #include "row.h"

@@ -1,13 +1,13 @@
 /* p_i = s_i / sum_j s_j;  ds_i = (dp_i - <p,dp>) / sum_j s_j
  *
- * The scores must be >= 0; that is not checked, and negative ones give weights that are not in the simplex. -inf is an
- * excluded entry: it counts as 0 and has no gradient. Entries of +inf share the weight and the row has no gradient.
- * A row of sum 0 gives weights of 0 and no gradient. */
+ * The scores must be >= 0. This is not checked; negative scores give weights outside the simplex. An entry of -inf is
+ * excluded: it counts as 0 and has no gradient. Entries of +inf share the weight and the row has no gradient. A row
+ * with sum 0 has zero weights and no gradient. */
 #include <float.h>
 
 #include "row.h"
 
-/* A power of two that keeps the sum of the row finite: 1 unless scores are within a factor n of overflow. */
+/* A power of two that keeps the row's sum finite: 1 unless scores are within a factor n of overflow. */
 static double scale_of(int64_t n, double max) {
     return max > DBL_MAX / (double)n ? 0x1p-64 : 1;
 }

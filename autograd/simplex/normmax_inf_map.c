@@ -1,7 +1,7 @@
 /* p_i = 1/m for the m largest scores, 0 elsewhere, m = argmax (sum of the m largest - 1)/m;  ds = 0
  *
- * That greatest quotient is the threshold of sparsemax, and the m scores are those above it: no sorting, and equal
- * scores are in or out together. Where two m are equally good the smaller is taken. */
+ * The greatest quotient is sparsemax's threshold, and the m scores are those above it. Nothing is sorted, and equal
+ * scores are in or out together. Of two equally good m the smaller is taken. */
 #include "row.h"
 
 static double forward(const ts_simplex_row *row, const double *s, double *w) {

@@ -7,18 +7,19 @@
  *     ds_i = v_i h_i - p_i <v,h>
  *
  * Precision. The unknown is t = 1 + tau - max in [0,1), so s_i - tau = 1 - (t + max - s_i) and its logarithm is a
- * log1p: powers stay exact to rounding for alpha down to 1. The gradient has u's rounding times alpha: 1e-10 at
- * alpha = 1e6. */
+ * log1p: powers stay exact to rounding for alpha down to 1. The gradient's error is alpha times the rounding of u:
+ * 1e-10 at alpha = 1e6. */
 #include <float.h>
 
 #include "row.h"
 
-enum { MAX_STEPS = 200 }; /* a guard: see solve */
+enum { MAX_STEPS = 200 }; /* guards against a step that rounding repeats */
 
 /* The t with sum (1 - t - e_i)^(r+1) = 1 over e_i = max - s_i < 1 - t.
  *
- * The sum is convex and decreasing in t and at least 1 at t = 0, so Newton's method from there moves right only and
- * never passes the solution. Each step divides (value - 1) x slope by 4 or more: below 50 steps for a row of 10^6. */
+ * The sum is convex and decreasing in t and at least 1 at t = 0, so Newton's method from there only moves right and
+ * never passes the solution. Each step divides (value - 1) x slope by at least 4: fewer than 50 steps for 10^6 scores.
+ */
 static double solve(int64_t n, const double *s, double max, double r) {
     double t = 0;
     for (int step = 0; step < MAX_STEPS; step++) {

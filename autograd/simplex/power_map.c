@@ -1,11 +1,11 @@
 /* p_i = s_i^a / sum_j s_j^a, a >= 1;  ds_i = a s_i^(a-1) / sum_j s_j^a (dp_i - <p,dp>)
  *
- * a = 1 is linear; the centres of fuzzy c-means are averages with weights of this form, over memberships
+ * a = 1 is the linear map. The centres of fuzzy c-means are averages whose weights are this map of the memberships
  * [Bezdek 1981].
  *
- * The scores must be >= 0; that is not checked, and negative ones are excluded, as -inf is: no weight, no gradient.
- * Entries of +inf share the weight and the row has no gradient. A row of sum 0 gives weights of 0 and no gradient.
- * Powers are those of s_i/max: none overflows. */
+ * The scores must be >= 0. This is not checked; negative scores, -inf too, are excluded: no weight, no gradient.
+ * Entries of +inf share the weight and the row has no gradient. A row with sum 0 has zero weights and no gradient.
+ * Powers are taken of s_i/max, so none overflows. */
 #include "row.h"
 
 static double forward(const ts_simplex_row *row, const double *s, double *w) {
@@ -29,7 +29,7 @@ static void backward(const ts_simplex_row *row, const double *s, const double *w
     const double mean = ts_row_inner(row->n, w, z, dp);
     for (int64_t i = 0; i < row->n; i++) {
         const double slope = constant || s[i] < 0 ? 0 : ts_row_ratio_power(s[i], max, a - 1);
-        /* max divides last: it may be so small that its inverse overflows where the gradient is 0. */
+        /* Divided by max after all else: max may be so small that 1/max overflows where the gradient is 0. */
         ds[i] = slope == 0 ? 0 : slope * (dp[i] - mean) / z / max * a;
     }
 }

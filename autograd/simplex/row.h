@@ -1,8 +1,8 @@
 /* row.h: what the maps of this folder share.
  *
- * All of them but linear, power and fuzzy, which are scale-invariant, are shift-invariant and work on s - max, which
- * lies in [-inf, 0]. So an entry of -inf is excluded, entries of +inf tie with each other and exclude the rest, and no
- * difference is NaN; those three keep the same rules. A NaN score makes every weight of its row NaN. */
+ * All maps except linear, power and fuzzy, which are scale-invariant, are shift-invariant and work on s - max, which
+ * lies in [-inf, 0]. So an entry of -inf is excluded, entries of +inf tie with each other and exclude all others, and
+ * no difference is NaN. The three exceptions keep these rules. A NaN score makes every weight of its row NaN. */
 #ifndef TS_SIMPLEX_ROW_H
 #define TS_SIMPLEX_ROW_H
 
@@ -11,7 +11,7 @@
 
 #include "../simplex.h"
 
-/* The largest score; NaN when there is a NaN. */
+/* The largest score; NaN if any score is NaN. */
 static inline double ts_row_max(int64_t n, const double *s) {
     double max = -INFINITY;
     bool nan = false;
@@ -22,26 +22,26 @@ static inline double ts_row_max(int64_t n, const double *s) {
     return nan ? NAN : max;
 }
 
-/* Whether a row with that maximum has no weights: a NaN in it, or nothing but -inf. */
+/* Whether a row with this maximum has no weights: it holds a NaN, or nothing but -inf. */
 static inline bool ts_row_is_undefined(double max) {
     return isnan(max) || max == -INFINITY;
 }
 
-/* The answer for such a row: all NaN with z = NaN, or all 0 with z = 1. */
+/* The result for an undefined row: all NaN with z = NaN if max is NaN, else all 0 with z = 1. */
 static inline double ts_row_undefined(int64_t n, double max, double *w) {
     const double value = isnan(max) ? NAN : 0;
     for (int64_t i = 0; i < n; i++) w[i] = value;
     return isnan(max) ? NAN : 1;
 }
 
-/* s - max, and 0 where both are +inf. */
+/* s - max, or 0 when both are +inf. */
 static inline double ts_row_below(double s, double max) {
     return s == max ? 0 : s - max;
 }
 
-/* (part / whole)^power for 0 <= part/whole <= 1, both of one sign, power >= 0, and 0^0 = 1; exact to rounding for any
- * power. The logarithm of the ratio is taken from the difference near 1, where that is exact and the ratio's rounding
- * would be raised to the power; and as a difference of logarithms where the ratio would underflow. */
+/* (part / whole)^power for 0 <= part/whole <= 1, both of the same sign, and power >= 0, with 0^0 = 1; exact to rounding
+ * for any power. Near 1 the ratio's logarithm is taken from the difference, which is exact, as the power would amplify
+ * the ratio's rounding; where the ratio would underflow, it is taken as a difference of logarithms. */
 static inline double ts_row_ratio_power(double part, double whole, double power) {
     const double ratio = part / whole;
     if (power == 0) return isnan(ratio) ? ratio : 1;
@@ -49,7 +49,7 @@ static inline double ts_row_ratio_power(double part, double whole, double power)
     return exp(power * (ratio >= DBL_MIN ? log(ratio) : log(fabs(part)) - log(fabs(whole))));
 }
 
-/* sum p_i dp_i with p = w / z. An entry without weight adds nothing, whatever its dp. */
+/* sum p_i dp_i with p = w / z. An entry of weight 0 adds nothing, whatever its dp. */
 static inline double ts_row_inner(int64_t n, const double *w, double z, const double *dp) {
     double sum = 0;
     for (int64_t i = 0; i < n; i++)
@@ -57,11 +57,11 @@ static inline double ts_row_inner(int64_t n, const double *w, double z, const do
     return sum;
 }
 
-/* The kappa with sum [s - max - kappa]_+ = 1, which is the largest (sum of the m largest of s - max, minus 1) / m.
+/* The kappa with sum [s - max - kappa]_+ = 1, which is the maximum over m of (sum of the m largest s - max, minus 1)/m.
  *
- * Newton's method on a convex, decreasing, piecewise linear function, started where it is positive: kappa only grows.
- * Each step divides (value x slope) by 4 or more, so a row of 10^6 takes fewer than 50 passes, and a few as a rule;
- * nothing is sorted. kappa stays below 0, hence the maximum above it and count >= 1. */
+ * Newton's method on a convex, decreasing, piecewise linear function, started where it is positive, so kappa only
+ * grows. Each step divides (value x slope) by at least 4, so 10^6 scores take fewer than 50 passes, usually a few;
+ * nothing is sorted. kappa stays below 0, so the maximum lies above it and count >= 1. */
 static inline double ts_row_threshold(int64_t n, const double *s, double max) {
     double kappa = -1;
     for (;;) {

@@ -1,3 +1,4 @@
+/* simplex_maps.c: the table of maps, and what is common to all of them (simplex.h). */
 #include <string.h>
 
 #include "../simplex.h"

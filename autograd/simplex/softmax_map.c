@@ -7,7 +7,7 @@
 
 enum { BLOCK = 8 };
 
-/* e^(s - max), at least e^-700, and whether some are below. */
+/* w = e^(s - max), but at least e^-700; returns whether some s - max is below -700. */
 static inline bool block_of(const double *s, double max, double *w) {
     int far = 0;
 #pragma omp simd reduction(+ : far)
@@ -19,8 +19,8 @@ static inline bool block_of(const double *s, double max, double *w) {
     return far > 0;
 }
 
-/* In whole blocks, for rows are short. Below e^-700, where the series ends, the C library's: a weight however small may
- * be all that a centre has. */
+/* Works in whole blocks, as rows are short. Below e^-700, the end of the series' range, exp is the C library's: a tiny
+ * weight may be the only one that a centre has. */
 TS_CLONES static void exponentials(int64_t n, const double *s, double max, double *w) {
     bool far = false;
     int64_t i = 0;

@@ -8,7 +8,7 @@ static double forward(const ts_simplex_row *row, const double *s, double *w) {
     const double max = ts_row_max(row->n, s);
     if (ts_row_is_undefined(max)) return ts_row_undefined(row->n, max, w);
     const double kappa = ts_row_threshold(row->n, s, max);
-    double z = 0; /* 1 but for rounding */
+    double z = 0; /* 1 up to rounding */
     for (int64_t i = 0; i < row->n; i++) {
         const double above = ts_row_below(s[i], max) - kappa;
         w[i] = above > 0 ? above : 0;

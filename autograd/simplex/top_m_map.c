@@ -1,15 +1,15 @@
-/* p_i = 1/m for the m largest scores, 0 elsewhere, m = n - floor(F n) but at least 1, F the trimmed share;  ds = 0
+/* p_i = 1/m for the m largest scores, 0 elsewhere, m = max(1, n - floor(F n)), F the trimmed share;  ds = 0
  *
- * n counts the entries that are not excluded. Among equal scores at the border those of lowest index are kept. Nothing
- * is sorted and nothing copied: the m-th largest score is found digit by digit, in 16 passes at most. */
+ * n counts the entries that are not excluded. Of equal scores at the border those with the lowest indices are kept.
+ * Nothing is sorted or copied: the m-th largest score is found digit by digit, in at most 16 passes. */
 #include <string.h>
 
 #include "row.h"
 
 enum { KEY_BITS = 64, DIGIT_BITS = 4, DIGITS = 1 << DIGIT_BITS };
 
-/* How many of n are kept. F n within 1e-9 n of a whole number is that number: .29 x 100 is 28.999999999999996 in
- * double, and 29 are meant. */
+/* How many of n entries are kept. F n within 1e-9 n of an integer counts as that integer: in double .29 x 100 is
+ * 28.999999999999996 where 29 is meant. */
 static int64_t number_kept(int64_t n, double share) {
     const double trimmed = share * (double)n, whole = round(trimmed);
     const bool is_whole = fabs(trimmed - whole) <= 1e-9 * (double)n;
@@ -17,12 +17,12 @@ static int64_t number_kept(int64_t n, double share) {
     return kept < 1 ? 1 : kept;
 }
 
-/* Entries of +inf exclude the rest. */
+/* Whether the entry is not excluded; entries of +inf exclude all others. */
 static bool counts(double s, double max) {
     return max == INFINITY ? s == max : s != -INFINITY;
 }
 
-/* An integer that orders as the score does; -0 is 0. */
+/* An integer that is ordered as the score is; -0 counts as 0. */
 static uint64_t key_of(double s) {
     const uint64_t sign = UINT64_C(1) << (KEY_BITS - 1);
     uint64_t bits = 0;
@@ -31,7 +31,7 @@ static uint64_t key_of(double s) {
     return bits & sign ? ~bits : bits | sign;
 }
 
-/* Scores whose key >> shift is above `prefix` are kept, and of those where it equals `prefix` the first `wanted`. */
+/* Scores whose key >> shift exceeds `prefix` are kept, and so are the first `wanted` of those where it is equal. */
 typedef struct border {
     uint64_t prefix;
     int shift;
@@ -40,7 +40,7 @@ typedef struct border {
 
 static border find_border(int64_t n, const double *s, double max, int64_t kept) {
     border b = {.prefix = 0, .shift = KEY_BITS, .wanted = kept};
-    int64_t equal = 0; /* to the prefix; when all of them are wanted no further digit matters */
+    int64_t equal = 0; /* entries equal to the prefix; if all of them are wanted, no further digit matters */
     do {
         int64_t count[DIGITS] = {0};
         b.shift -= DIGIT_BITS;
