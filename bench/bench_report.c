@@ -7,35 +7,34 @@
 
 static const char *const state_names[] = {"not installed", "failed", "measured"};
 
-/* The row of item i of ours, or of the rival beside it. */
-static void make_row(const cli_bench_group *g, int i, const cli_bench_rival *v, cli_bench_row *row) {
+/* The row of item i of ours, or of the rival beside it, without the numbers that it has not got. */
+static cli_bench_row row_of(const cli_bench_group *g, int i, const cli_bench_rival *v) {
     const cli_bench_result *r = &g->result[i];
     const cli_bench_state state = v == NULL ? r->state : v->state;
-    *row = (cli_bench_row){.work = g->work,
-                           .who = v == NULL ? "tessera" : v->peer->name,
-                           .ours = v == NULL,
-                           .measured = state == CLI_BENCH_MEASURED,
-                           .state = state_names[state],
-                           .version = v == NULL ? "" : v->version,
-                           .reason = state == CLI_BENCH_BROKEN ? v == NULL ? r->child.text : v->child.text : "",
-                           .time = {0, NAN, NAN, NAN},
-                           .gflops = NAN,
-                           .share = NAN,
-                           .megabytes = NAN,
-                           .multiple = NAN,
-                           .ratio = NAN};
-    row->what = cli_bench_what(r->item, r->shape, row->text_of_what);
-    row->title[0] = v == NULL ? row->work : "";
-    row->title[1] = v == NULL ? row->what : row->who;
-    if (!row->measured) return;
-    row->time = v == NULL ? r->time : v->time;
-    row->runs = row->time.count;
-    row->megabytes = v == NULL ? r->peak : v->peak;
-    row->multiple = v == NULL ? r->multiple : v->multiple;
-    if (v == NULL) row->gflops = r->gflops, row->share = r->peak_share;
-    if (v != NULL && r->state == CLI_BENCH_MEASURED) row->ratio = v->ratio[i];
+    cli_bench_row row = {.work = g->work, .ours = v == NULL, .measured = state == CLI_BENCH_MEASURED};
+    row.who = v == NULL ? "tessera" : v->peer->name;
+    row.version = v == NULL ? "" : v->version;
+    row.state = state_names[state];
+    row.reason = state != CLI_BENCH_BROKEN ? "" : v == NULL ? r->child.text : v->child.text;
+    row.time = (cli_bench_summary){0, NAN, NAN, NAN};
+    row.gflops = row.share = row.megabytes = row.multiple = row.ratio = NAN;
+    if (!row.measured) return row;
+    row.time = v == NULL ? r->time : v->time;
+    row.runs = row.time.count;
+    row.megabytes = v == NULL ? r->peak : v->peak;
+    row.multiple = v == NULL ? r->multiple : v->multiple;
+    if (v == NULL) row.gflops = r->gflops, row.share = r->peak_share;
+    if (v != NULL && r->state == CLI_BENCH_MEASURED) row.ratio = v->ratio[i];
+    return row;
+}
+
+/* Its texts, which have their room in the row. */
+static void write_texts(const cli_bench_result *r, cli_bench_row *row) {
     char number[CLI_NUMBER_TEXT];
-    snprintf(row->text_of_median, sizeof row->text_of_median, v == NULL ? "**%s**" : "%s",
+    row->what = cli_bench_what(r->item, r->shape, row->text_of_what);
+    row->title[0] = row->ours ? row->work : "";
+    row->title[1] = row->ours ? row->what : row->who;
+    snprintf(row->text_of_median, sizeof row->text_of_median, row->ours ? "**%s**" : "%s",
              cli_bench_number(row->time.median, number));
     row->median = row->text_of_median;
 }
@@ -46,7 +45,8 @@ void cli_bench_each_row(const cli_bench_table *table, cli_bench_visit visit, voi
         const cli_bench_group *g = &table->group[i];
         for (int r = 0; r < g->results; r++)
             for (int p = -1; p < g->rivals; p++) {
-                make_row(g, r, p < 0 ? NULL : &g->rival[p], &row);
+                row = row_of(g, r, p < 0 ? NULL : &g->rival[p]);
+                write_texts(&g->result[r], &row);
                 visit(context, &row);
             }
     }
@@ -180,9 +180,7 @@ static void write_versions(FILE *stream, const cli_bench_table *table) {
     for (int i = 0; i < table->groups; i++)
         for (int p = 0; p < table->group[i].rivals; p++) {
             const cli_bench_rival *v = &table->group[i].rival[p];
-            bool known = v->version[0] == '\0';
-            for (int t = 0; t < count; t++) known = known || strcmp(told[t], v->peer->name) == 0;
-            if (known) continue;
+            if (v->version[0] == '\0' || cli_place_of(told, count, v->peer->name) >= 0) continue;
             told[count++] = v->peer->name;
             fprintf(stream, "* %s: %s\n", v->peer->name, v->version);
         }
