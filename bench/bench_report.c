@@ -112,41 +112,42 @@ static void print(const void *result) {
 
 /* ---- JSON -------------------------------------------------------------------------------------------------------- */
 
-static json_t *time_json(const cli_bench_row *row) {
-    return json_pack("{s:I, s:o, s:o, s:o, s:o, s:o}", "runs", (json_int_t)row->runs, "median_ms",
-                     cli_bench_real(row->time.median), "least_ms", cli_bench_real(row->time.least), "most_ms",
-                     cli_bench_real(row->time.most), "peak_megabytes", cli_bench_real(row->megabytes),
-                     "multiple_of_data", cli_bench_real(row->multiple));
+/* The works being written; `open` between the first of ours and the end. */
+typedef struct works {
+    cli_json *json;
+    bool open;
+} works;
+
+static void put_time(cli_json *json, const cli_bench_row *row) {
+    cli_json_put(json, "runs:i median_ms:f least_ms:f most_ms:f peak_megabytes:f multiple_of_data:f", row->runs,
+                 row->time.median, row->time.least, row->time.most, row->megabytes, row->multiple);
 }
 
-/* Each of ours is an object of the array `works`; a peer one of the array `peers` of the last of them. */
-static void add_row(void *context, const cli_bench_row *row) {
-    json_t *works = context, *peers, *object;
+/* Each of ours is an object, which ends with its peers. */
+static void put_json_row(void *context, const cli_bench_row *row) {
+    works *w = context;
     if (row->ours) {
-        object = time_json(row);
-        json_object_update_new(object, json_pack("{s:s, s:s, s:s, s:s, s:o, s:o, s:o}", "work", row->work, "what",
-                                                 row->what, "state", row->state, "reason", row->reason, "gflops",
-                                                 cli_bench_real(row->gflops), "share_of_peak",
-                                                 cli_bench_real(row->share), "peers", json_array()));
-        json_array_append_new(works, object);
+        cli_json_put(w->json, w->open ? "] } {" : "{");
+        put_time(w->json, row);
+        cli_json_put(w->json, "work:s what:s state:s reason:s gflops:f share_of_peak:f peers:[", row->work, row->what,
+                     row->state, row->reason, row->gflops, row->share);
+        w->open = true;
         return;
     }
-    peers = json_object_get(json_array_get(works, json_array_size(works) - 1), "peers");
-    object = json_pack("{s:s, s:s, s:s, s:s}", "name", row->who, "state", row->state, "reason", row->reason, "version",
-                       row->version);
-    if (row->measured) {
-        json_object_update_new(object, time_json(row));
-        json_object_set_new(object, "ratio", cli_bench_real(row->ratio));
-    }
-    json_array_append_new(peers, object);
+    cli_json_put(w->json, "{ name:s state:s reason:s version:s", row->who, row->state, row->reason, row->version);
+    if (row->measured) put_time(w->json, row);
+    if (row->measured) cli_json_put(w->json, "ratio:f", row->ratio);
+    cli_json_put(w->json, "}");
 }
 
-static json_t *json(const void *result) {
+static void put_json(const void *result, cli_json *json) {
     const cli_bench_table *table = result;
-    json_t *works = json_array();
-    cli_bench_each_row(table, add_row, works);
-    return json_pack("{s:o, s:I, s:b, s:o}", "machine", cli_bench_machine_json(&table->machine), "runs",
-                     (json_int_t)table->options->runs, "quick", table->options->quick, "works", works);
+    works w = {json, false};
+    cli_json_put(json, "{");
+    cli_bench_put_machine(json, &table->machine);
+    cli_json_put(json, "runs:i quick:b works:[", table->options->runs, table->options->quick);
+    cli_bench_each_row(table, put_json_row, &w);
+    cli_json_put(json, w.open ? "] } ] }" : "] }");
 }
 
 /* ---- files ------------------------------------------------------------------------------------------------------- */
@@ -202,4 +203,4 @@ static void put_markdown(const void *result, FILE *stream) {
     cli_bench_each_row(table, put_markdown_row, stream);
 }
 
-const cli_bench_report cli_bench_table_report = {print, json, put_csv, put_markdown};
+const cli_bench_report cli_bench_table_report = {print, put_json, put_csv, put_markdown};
