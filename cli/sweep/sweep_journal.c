@@ -10,10 +10,6 @@
 #include "../common/message.h"
 #include "../common/options.h"
 
-#ifndef TS_VERSION
-#define TS_VERSION "unknown"
-#endif
-
 /* What all cells depend on beside their own five numbers. */
 enum { SIGNATURE = 160 };
 static void write_signature(const cli_sweep_options *o, char text[SIGNATURE]) {
