@@ -1,4 +1,4 @@
-/* tape.c: tensors, the application of ops, the backward pass and scopes (tape.h). */
+/* tape.c: a tape: its tensors, its failure, its scopes (tape.h). tape_apply.c applies ops, tape_backward.c differentiates. */
 #include "tape.h"
 
 #include <math.h>

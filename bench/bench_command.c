@@ -25,21 +25,15 @@ static cli_outputs outputs_of(const cli_bench_options *o) {
                          .writes_on = true}; /* measuring takes minutes */
 }
 
-/* A JSON object on a line of standard output, given back; false when it is NULL or memory is short. */
-static bool print_json(json_t *object) {
-    const bool done = object != NULL && json_dumpf(object, stdout, JSON_REAL_PRECISION(9)) == 0;
-    json_decref(object);
-    if (done) putchar('\n');
-    return done || ferror(stdout);
-}
-
 static int report(const cli_bench_options *o, const cli_outputs *outputs, const cli_bench_report *form,
                   const void *result) {
+    cli_json json = {.digits = 9};
     int status = CLI_DONE;
-    if (!o->shared.json)
+    if (o->shared.json)
+        form->put_json(result, &json);
+    else
         form->print(result);
-    else if (!print_json(form->json(result)))
-        status = cli_fail_memory("bench");
+    if (o->shared.json && !cli_json_end(&json)) status = cli_fail_memory("bench");
     if (cli_flush_stdout() != CLI_DONE) status = CLI_FAILED;
     return cli_outputs_write(outputs, result) == CLI_DONE ? status : CLI_FAILED;
 }

@@ -16,10 +16,6 @@ const char *cli_bench_percent(double share, char text[CLI_NUMBER_TEXT]) {
     return text;
 }
 
-json_t *cli_bench_real(double value) {
-    return isnan(value) ? json_null() : json_real(value);
-}
-
 /* ---- the machine ---- */
 
 /* "peak 164 GFLOP/s on 1 thread, 321 on 2" */
@@ -46,11 +42,11 @@ void cli_bench_write_machine(FILE *stream, const cli_bench_machine *m, const cha
                 m->threads, m->peak / m->peak_one);
 }
 
-json_t *cli_bench_machine_json(const cli_bench_machine *m) {
-    return json_pack("{s:s, s:i, s:i, s:s, s:s, s:s, s:s, s:o, s:o, s:o, s:o, s:b}", "processor", m->processor, "cores",
-                     m->cores, "threads", m->threads, "instructions", m->instructions, "compiler", m->compiler,
-                     "version", TS_VERSION, "date", m->date, "peak_gflops_one_thread", cli_bench_real(m->peak_one),
-                     "peak_gflops", cli_bench_real(m->peak), "bandwidth_gb_one_thread",
-                     cli_bench_real(m->bandwidth_one), "bandwidth_gb", cli_bench_real(m->bandwidth), "cores_are_shared",
-                     cli_bench_shares_cores(m));
+void cli_bench_put_machine(cli_json *json, const cli_bench_machine *m) {
+    cli_json_put(json, "machine:{ processor:s cores:i threads:i instructions:s compiler:s version:s date:s",
+                 m->processor, (int64_t)m->cores, (int64_t)m->threads, m->instructions, m->compiler, TS_VERSION,
+                 m->date);
+    cli_json_put(json, "peak_gflops_one_thread:f peak_gflops:f bandwidth_gb_one_thread:f bandwidth_gb:f", m->peak_one,
+                 m->peak, m->bandwidth_one, m->bandwidth);
+    cli_json_put(json, "cores_are_shared:b }", cli_bench_shares_cores(m));
 }

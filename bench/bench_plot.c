@@ -3,6 +3,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "../cli/common/options.h"
 #include "../cli/draw/drawing.h"
 #include "bench_report.h"
 
@@ -35,9 +36,8 @@ typedef struct chart {
 } chart;
 
 static int series_of(chart *c, const char *who) {
-    for (int s = 0; s < c->n_series; s++)
-        if (strcmp(c->series[s], who) == 0) return s;
-    if (c->n_series == MOST_SERIES) return -1;
+    const int place = cli_place_of(c->series, c->n_series, who);
+    if (place >= 0 || c->n_series == MOST_SERIES) return place;
     c->series[c->n_series] = who;
     return c->n_series++;
 }

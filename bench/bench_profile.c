@@ -76,9 +76,9 @@ static void add_timeline(cli_bench_profile *p, const timeline *line) {
     p->part[CLI_BENCH_DRAW] += line->draw;
     p->part[CLI_BENCH_TAPE] += line->tape;
     for (int i = 0; i < line->ops; i++) {
-        int place = 0;
-        while (place < p->ops && strcmp(p->name[place], line->known[i]->name) != 0) place++;
-        if (place == p->ops) p->name[p->ops++] = line->known[i]->name;
+        int place = cli_place_of(p->name, p->ops, line->known[i]->name);
+        if (place < 0) place = p->ops++;
+        p->name[place] = line->known[i]->name;
         for (int b = 0; b < CLI_BENCH_PASSES; b++) p->op[place][b] += line->op[i][b];
     }
 }

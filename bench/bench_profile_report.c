@@ -63,25 +63,24 @@ static void print(const void *result) {
 
 /* ---- JSON -------------------------------------------------------------------------------------------------------- */
 
-static json_t *profile_json(const cli_bench_profile *p) {
+static void put_profile(cli_json *json, const cli_bench_profile *p) {
     line lines[CLI_BENCH_OPS + CLI_BENCH_PARTS];
     const int n = lines_of(p, lines);
-    json_t *ops = json_array(), *outside = json_object();
-    for (int l = 0; l < n; l++)
-        if (lines[l].is_op)
-            json_array_append_new(ops, json_pack("{s:s, s:f, s:f}", "op", lines[l].name, "forward_percent",
-                                                 lines[l].percent[0], "backward_percent", lines[l].percent[1]));
-        else
-            json_object_set_new(outside, lines[l].name, json_real(lines[l].both));
-    return json_pack("{s:s, s:f, s:i, s:i, s:o, s:o}", "work", p->work, "step_ms", p->step, "threads", p->threads,
-                     "runs", p->runs, "ops", ops, "outside_ops_percent", outside);
+    cli_json_put(json, "{ work:s step_ms:f threads:i runs:i ops:[", p->work, p->step, (int64_t)p->threads,
+                 (int64_t)p->runs);
+    for (int l = 0; l < p->ops; l++)
+        cli_json_put(json, "{ op:s forward_percent:f backward_percent:f }", lines[l].name, lines[l].percent[0],
+                     lines[l].percent[1]);
+    json_t *outside = json_object();
+    for (int l = p->ops; l < n; l++) json_object_set_new(outside, lines[l].name, json_real(lines[l].both));
+    cli_json_put(json, "] outside_ops_percent:j }", outside);
 }
 
-static json_t *json(const void *result) {
+static void put_json(const void *result, cli_json *json) {
     const cli_bench_profiles *all = result;
-    json_t *list = json_array();
-    for (int i = 0; i < all->count; i++) json_array_append_new(list, profile_json(&all->profile[i]));
-    return json_pack("{s:b, s:o}", "quick", all->options->quick, "profiles", list);
+    cli_json_put(json, "{ quick:b profiles:[", all->options->quick);
+    for (int i = 0; i < all->count; i++) put_profile(json, &all->profile[i]);
+    cli_json_put(json, "] }");
 }
 
 /* ---- files ------------------------------------------------------------------------------------------------------- */
@@ -127,4 +126,4 @@ static void put_markdown(const void *result, FILE *stream) {
     }
 }
 
-const cli_bench_report cli_bench_profile_report = {print, json, put_csv, put_markdown};
+const cli_bench_report cli_bench_profile_report = {print, put_json, put_csv, put_markdown};

@@ -7,35 +7,34 @@
 
 static const char *const state_names[] = {"not installed", "failed", "measured"};
 
-/* The row of item i of ours, or of the rival beside it. */
-static void make_row(const cli_bench_group *g, int i, const cli_bench_rival *v, cli_bench_row *row) {
+/* The row of item i of ours, or of the rival beside it, without the numbers that it has not got. */
+static cli_bench_row row_of(const cli_bench_group *g, int i, const cli_bench_rival *v) {
     const cli_bench_result *r = &g->result[i];
     const cli_bench_state state = v == NULL ? r->state : v->state;
-    *row = (cli_bench_row){.work = g->work,
-                           .who = v == NULL ? "tessera" : v->peer->name,
-                           .ours = v == NULL,
-                           .measured = state == CLI_BENCH_MEASURED,
-                           .state = state_names[state],
-                           .version = v == NULL ? "" : v->version,
-                           .reason = state == CLI_BENCH_BROKEN ? v == NULL ? r->child.text : v->child.text : "",
-                           .time = {0, NAN, NAN, NAN},
-                           .gflops = NAN,
-                           .share = NAN,
-                           .megabytes = NAN,
-                           .multiple = NAN,
-                           .ratio = NAN};
-    row->what = cli_bench_what(r->item, r->shape, row->text_of_what);
-    row->title[0] = v == NULL ? row->work : "";
-    row->title[1] = v == NULL ? row->what : row->who;
-    if (!row->measured) return;
-    row->time = v == NULL ? r->time : v->time;
-    row->runs = row->time.count;
-    row->megabytes = v == NULL ? r->peak : v->peak;
-    row->multiple = v == NULL ? r->multiple : v->multiple;
-    if (v == NULL) row->gflops = r->gflops, row->share = r->peak_share;
-    if (v != NULL && r->state == CLI_BENCH_MEASURED) row->ratio = v->ratio[i];
+    cli_bench_row row = {.work = g->work, .ours = v == NULL, .measured = state == CLI_BENCH_MEASURED};
+    row.who = v == NULL ? "tessera" : v->peer->name;
+    row.version = v == NULL ? "" : v->version;
+    row.state = state_names[state];
+    row.reason = state != CLI_BENCH_BROKEN ? "" : v == NULL ? r->child.text : v->child.text;
+    row.time = (cli_bench_summary){0, NAN, NAN, NAN};
+    row.gflops = row.share = row.megabytes = row.multiple = row.ratio = NAN;
+    if (!row.measured) return row;
+    row.time = v == NULL ? r->time : v->time;
+    row.runs = row.time.count;
+    row.megabytes = v == NULL ? r->peak : v->peak;
+    row.multiple = v == NULL ? r->multiple : v->multiple;
+    if (v == NULL) row.gflops = r->gflops, row.share = r->peak_share;
+    if (v != NULL && r->state == CLI_BENCH_MEASURED) row.ratio = v->ratio[i];
+    return row;
+}
+
+/* Its texts, which have their room in the row. */
+static void write_texts(const cli_bench_result *r, cli_bench_row *row) {
     char number[CLI_NUMBER_TEXT];
-    snprintf(row->text_of_median, sizeof row->text_of_median, v == NULL ? "**%s**" : "%s",
+    row->what = cli_bench_what(r->item, r->shape, row->text_of_what);
+    row->title[0] = row->ours ? row->work : "";
+    row->title[1] = row->ours ? row->what : row->who;
+    snprintf(row->text_of_median, sizeof row->text_of_median, row->ours ? "**%s**" : "%s",
              cli_bench_number(row->time.median, number));
     row->median = row->text_of_median;
 }
@@ -46,7 +45,8 @@ void cli_bench_each_row(const cli_bench_table *table, cli_bench_visit visit, voi
         const cli_bench_group *g = &table->group[i];
         for (int r = 0; r < g->results; r++)
             for (int p = -1; p < g->rivals; p++) {
-                make_row(g, r, p < 0 ? NULL : &g->rival[p], &row);
+                row = row_of(g, r, p < 0 ? NULL : &g->rival[p]);
+                write_texts(&g->result[r], &row);
                 visit(context, &row);
             }
     }
@@ -112,41 +112,42 @@ static void print(const void *result) {
 
 /* ---- JSON -------------------------------------------------------------------------------------------------------- */
 
-static json_t *time_json(const cli_bench_row *row) {
-    return json_pack("{s:I, s:o, s:o, s:o, s:o, s:o}", "runs", (json_int_t)row->runs, "median_ms",
-                     cli_bench_real(row->time.median), "least_ms", cli_bench_real(row->time.least), "most_ms",
-                     cli_bench_real(row->time.most), "peak_megabytes", cli_bench_real(row->megabytes),
-                     "multiple_of_data", cli_bench_real(row->multiple));
+/* The works being written; `open` between the first of ours and the end. */
+typedef struct works {
+    cli_json *json;
+    bool open;
+} works;
+
+static void put_time(cli_json *json, const cli_bench_row *row) {
+    cli_json_put(json, "runs:i median_ms:f least_ms:f most_ms:f peak_megabytes:f multiple_of_data:f", row->runs,
+                 row->time.median, row->time.least, row->time.most, row->megabytes, row->multiple);
 }
 
-/* Each of ours is an object of the array `works`; a peer one of the array `peers` of the last of them. */
-static void add_row(void *context, const cli_bench_row *row) {
-    json_t *works = context, *peers, *object;
+/* Each of ours is an object, which ends with its peers. */
+static void put_json_row(void *context, const cli_bench_row *row) {
+    works *w = context;
     if (row->ours) {
-        object = time_json(row);
-        json_object_update_new(object, json_pack("{s:s, s:s, s:s, s:s, s:o, s:o, s:o}", "work", row->work, "what",
-                                                 row->what, "state", row->state, "reason", row->reason, "gflops",
-                                                 cli_bench_real(row->gflops), "share_of_peak",
-                                                 cli_bench_real(row->share), "peers", json_array()));
-        json_array_append_new(works, object);
+        cli_json_put(w->json, w->open ? "] } {" : "{");
+        put_time(w->json, row);
+        cli_json_put(w->json, "work:s what:s state:s reason:s gflops:f share_of_peak:f peers:[", row->work, row->what,
+                     row->state, row->reason, row->gflops, row->share);
+        w->open = true;
         return;
     }
-    peers = json_object_get(json_array_get(works, json_array_size(works) - 1), "peers");
-    object = json_pack("{s:s, s:s, s:s, s:s}", "name", row->who, "state", row->state, "reason", row->reason, "version",
-                       row->version);
-    if (row->measured) {
-        json_object_update_new(object, time_json(row));
-        json_object_set_new(object, "ratio", cli_bench_real(row->ratio));
-    }
-    json_array_append_new(peers, object);
+    cli_json_put(w->json, "{ name:s state:s reason:s version:s", row->who, row->state, row->reason, row->version);
+    if (row->measured) put_time(w->json, row);
+    if (row->measured) cli_json_put(w->json, "ratio:f", row->ratio);
+    cli_json_put(w->json, "}");
 }
 
-static json_t *json(const void *result) {
+static void put_json(const void *result, cli_json *json) {
     const cli_bench_table *table = result;
-    json_t *works = json_array();
-    cli_bench_each_row(table, add_row, works);
-    return json_pack("{s:o, s:I, s:b, s:o}", "machine", cli_bench_machine_json(&table->machine), "runs",
-                     (json_int_t)table->options->runs, "quick", table->options->quick, "works", works);
+    works w = {json, false};
+    cli_json_put(json, "{");
+    cli_bench_put_machine(json, &table->machine);
+    cli_json_put(json, "runs:i quick:b works:[", table->options->runs, table->options->quick);
+    cli_bench_each_row(table, put_json_row, &w);
+    cli_json_put(json, w.open ? "] } ] }" : "] }");
 }
 
 /* ---- files ------------------------------------------------------------------------------------------------------- */
@@ -180,9 +181,7 @@ static void write_versions(FILE *stream, const cli_bench_table *table) {
     for (int i = 0; i < table->groups; i++)
         for (int p = 0; p < table->group[i].rivals; p++) {
             const cli_bench_rival *v = &table->group[i].rival[p];
-            bool known = v->version[0] == '\0';
-            for (int t = 0; t < count; t++) known = known || strcmp(told[t], v->peer->name) == 0;
-            if (known) continue;
+            if (v->version[0] == '\0' || cli_place_of(told, count, v->peer->name) >= 0) continue;
             told[count++] = v->peer->name;
             fprintf(stream, "* %s: %s\n", v->peer->name, v->version);
         }
@@ -204,4 +203,4 @@ static void put_markdown(const void *result, FILE *stream) {
     cli_bench_each_row(table, put_markdown_row, stream);
 }
 
-const cli_bench_report cli_bench_table_report = {print, json, put_csv, put_markdown};
+const cli_bench_report cli_bench_table_report = {print, put_json, put_csv, put_markdown};

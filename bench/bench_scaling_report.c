@@ -99,27 +99,27 @@ static void print(const void *result) {
 
 /* ---- JSON -------------------------------------------------------------------------------------------------------- */
 
-static json_t *curve_json(const cli_bench_scaling *s, const cli_bench_curve *c) {
+static void put_curve(cli_json *json, const cli_bench_scaling *s, const cli_bench_curve *c) {
     const cli_bench_axis *axis = cli_bench_axis_of(c->axis);
-    json_t *points = json_array(), *skipped = json_array();
+    cli_json_put(json, "{ axis:s varies:s fixed:s points:[", cli_bench_axes[c->axis], axis->number,
+                 axis->fixed[s->options->quick]);
     for (int i = 0; i < c->points; i++)
-        json_array_append_new(points, json_pack("{s:f, s:f, s:f, s:f, s:i, s:f, s:f}", "x", c->x[i], "median_ms",
-                                                c->ms[i], "least_ms", c->time[i].least, "most_ms", c->time[i].most,
-                                                "runs", c->time[i].count, "peak_megabytes", c->peak[i],
-                                                "added_megabytes", c->added[i]));
-    for (int i = 0; i < c->skipped; i++) json_array_append_new(skipped, json_real(c->x[c->points + i]));
-    return json_pack("{s:s, s:s, s:s, s:o, s:o, s:b, s:s, s:o, s:o}", "axis", cli_bench_axes[c->axis], "varies",
-                     axis->number, "fixed", axis->fixed[s->options->quick], "points", points, "skipped", skipped,
-                     "failed", c->failed, "reason", c->reason, "time_exponent", cli_bench_real(c->time_exponent),
-                     "memory_exponent", cli_bench_real(c->memory_exponent));
+        cli_json_put(json, "{ x:f median_ms:f least_ms:f most_ms:f runs:i peak_megabytes:f added_megabytes:f }",
+                     c->x[i], c->ms[i], c->time[i].least, c->time[i].most, (int64_t)c->time[i].count, c->peak[i],
+                     c->added[i]);
+    cli_json_put(json, "] skipped:[");
+    for (int i = 0; i < c->skipped; i++) cli_json_put(json, "f", c->x[c->points + i]);
+    cli_json_put(json, "] failed:b reason:s time_exponent:f memory_exponent:f }", c->failed, c->reason,
+                 c->time_exponent, c->memory_exponent);
 }
 
-static json_t *json(const void *result) {
+static void put_json(const void *result, cli_json *json) {
     const cli_bench_scaling *s = result;
-    json_t *curves = json_array();
-    for (int i = 0; i < s->curves; i++) json_array_append_new(curves, curve_json(s, &s->curve[i]));
-    return json_pack("{s:o, s:b, s:o}", "machine", cli_bench_machine_json(&s->machine), "quick", s->options->quick,
-                     "scaling", curves);
+    cli_json_put(json, "{");
+    cli_bench_put_machine(json, &s->machine);
+    cli_json_put(json, "quick:b scaling:[", s->options->quick);
+    for (int i = 0; i < s->curves; i++) put_curve(json, s, &s->curve[i]);
+    cli_json_put(json, "] }");
 }
 
 /* ---- files ------------------------------------------------------------------------------------------------------- */
@@ -148,4 +148,4 @@ static void put_markdown(const void *result, FILE *stream) {
     }
 }
 
-const cli_bench_report cli_bench_scaling_report = {print, json, put_csv, put_markdown};
+const cli_bench_report cli_bench_scaling_report = {print, put_json, put_csv, put_markdown};

@@ -11,10 +11,6 @@
 #include "common/message.h"
 #include "common/threads.h"
 
-#ifndef TS_VERSION
-#define TS_VERSION "unknown"
-#endif
-
 typedef struct cli_entry {
     const char *name, *does;
     int (*run)(int n_words, char *const *words);

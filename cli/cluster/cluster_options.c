@@ -156,13 +156,19 @@ ts_settings cli_cluster_settings(const cli_cluster_options *o) {
     return s;
 }
 
+/* The first of the names that was given; NULL when none was. */
+static const char *first_given(const cli_command *command, const char *const *names) {
+    while (*names != NULL && !cli_given(command, *names)) names++;
+    return *names;
+}
+
 /* A definition of one's own says everything about the algorithm. */
 static int check_arch(const cli_cluster_options *o, const cli_command *command) {
     const char *file = o->arch != NULL ? "--arch" : "--model";
-    static const char *const others[] = {"algorithm", "construction", "gamma", "trim", "fuzziness", "alpha", "ties"};
-    for (int i = 0; i < 7; i++)
-        if (cli_given(command, others[i]))
-            return cli_fail(CLI_WRONG_USE, "--%s: the file given by %s says it all", others[i], file);
+    static const char *const others[] = {"algorithm", "construction", "gamma", "trim",
+                                         "fuzziness", "alpha",        "ties",  NULL};
+    const char *given = first_given(command, others);
+    if (given != NULL) return cli_fail(CLI_WRONG_USE, "--%s: the file given by %s says it all", given, file);
     if (o->compare) return cli_fail(CLI_WRONG_USE, "--compare: no plain algorithm is known for what %s gives", file);
     if (o->model == NULL) return CLI_GO_ON;
     if (o->arch != NULL) return cli_fail(CLI_WRONG_USE, "--arch and --model: one of them");
@@ -203,16 +209,14 @@ static int check_algorithm(const cli_cluster_options *o) {
 /* What clusters, and what is written of it, means nothing where nothing is clustered; how data are read and starts are
  * chosen means nothing where there are none. */
 static int check_print_arch(const cli_cluster_options *o, const cli_command *command) {
-    static const char *const of_results[] = {"labels",  "centers", "trajectory", "weights",     "plot",
-                                             "compare", "json",    "steps",      "steps-exact", "empty"};
-    static const char *const of_data[] = {"k",       "header", "columns", "labels-column",
-                                          "scaling", "init",   "seed",    "restarts"};
-    for (size_t i = 0; i < sizeof of_results / sizeof *of_results; i++)
-        if (cli_given(command, of_results[i]))
-            return cli_fail(CLI_WRONG_USE, "--%s: --print-arch clusters nothing", of_results[i]);
-    for (size_t i = 0; o->file == NULL && i < sizeof of_data / sizeof *of_data; i++)
-        if (cli_given(command, of_data[i]))
-            return cli_fail(CLI_WRONG_USE, "--%s: --print-arch without FILE reads no data", of_data[i]);
+    static const char *const of_results[] = {"labels", "centers", "trajectory",  "weights", "plot", "compare",
+                                             "json",   "steps",   "steps-exact", "empty",   NULL};
+    static const char *const of_data[] = {"k",    "header",   "columns", "labels-column", "scaling", "init",
+                                          "seed", "restarts", NULL};
+    const char *given = first_given(command, of_results);
+    if (given != NULL) return cli_fail(CLI_WRONG_USE, "--%s: --print-arch clusters nothing", given);
+    given = o->file == NULL ? first_given(command, of_data) : NULL;
+    if (given != NULL) return cli_fail(CLI_WRONG_USE, "--%s: --print-arch without FILE reads no data", given);
     return CLI_GO_ON;
 }
 

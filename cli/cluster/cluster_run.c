@@ -51,30 +51,34 @@ static int keep_state(const cli_cluster_job *job, cli_run *run, ts_circuit *circ
     return isnan(run->criterion) ? cli_cluster_fail_memory(job) : CLI_DONE;
 }
 
-int cli_run_circuit(const cli_cluster_job *job, cli_run *run, int64_t restarts, cli_progress *progress) {
+/* Steps until the assignments repeat; false when there is no room for the path, else *status is how it went. */
+static bool step_circuit(const cli_cluster_job *job, cli_run *run, ts_circuit *circuit, int64_t restarts,
+                         cli_progress *progress, ts_status *status, ts_error *error) {
     const cli_cluster_options *o = job->options;
-    const ts_problem problem = cli_run_problem(job, run);
-    ts_error error = {0};
-    ts_circuit *circuit = ts_circuit_create(&job->model.definition, &problem, &error);
-    if (circuit == NULL) return cli_cluster_fail(job, &error);
     const ts_clustering *state = ts_circuit_state(circuit);
-    ts_status status = TS_OK;
     bool room = true;
-    /* the first place may not be the one given: on the unit sphere, on a row */
-    memcpy(run->path, state->exact_centers, (size_t)(job->k * job->d) * sizeof *run->path);
-    for (int64_t t = 0; status == TS_OK && room && t < o->steps && (o->steps_exact || !state->converged); t++) {
-        status = ts_circuit_step(circuit, &error);
-        if (status == TS_OK && job->keeps_path) room = extend_path(job, run, state->exact_centers);
+    for (int64_t t = 0; *status == TS_OK && room && t < o->steps && (o->steps_exact || !state->converged); t++) {
+        *status = ts_circuit_step(circuit, error);
+        if (*status == TS_OK && job->keeps_path) room = extend_path(job, run, state->exact_centers);
         cli_progress_step(progress, run->restart, restarts, t + 1, o->steps);
     }
-    if (status == TS_OK && room) status = ts_circuit_finish(circuit, &error);
-    int code = CLI_DONE;
-    if (status != TS_OK || !room) {
-        cli_progress_end(progress);
-        code = status != TS_OK ? cli_cluster_fail(job, &error) : cli_cluster_fail_memory(job);
-    } else {
-        code = keep_state(job, run, circuit);
-    }
+    if (*status == TS_OK && room) *status = ts_circuit_finish(circuit, error);
+    return room;
+}
+
+int cli_run_circuit(const cli_cluster_job *job, cli_run *run, int64_t restarts, cli_progress *progress) {
+    const ts_problem problem = cli_run_problem(job, run);
+    ts_error error = {0};
+    ts_status status = TS_OK;
+    ts_circuit *circuit = ts_circuit_create(&job->model.definition, &problem, &error);
+    if (circuit == NULL) return cli_cluster_fail(job, &error);
+    /* the first place may not be the one given: on the unit sphere, on a row */
+    memcpy(run->path, ts_circuit_state(circuit)->exact_centers, (size_t)(job->k * job->d) * sizeof *run->path);
+    const bool room = step_circuit(job, run, circuit, restarts, progress, &status, &error);
+    if (status != TS_OK || !room) cli_progress_end(progress);
+    const int code = status != TS_OK ? cli_cluster_fail(job, &error)
+                     : !room         ? cli_cluster_fail_memory(job)
+                                     : keep_state(job, run, circuit);
     ts_circuit_free(circuit);
     return code;
 }
@@ -113,36 +117,39 @@ static void widen(int64_t count, const ts_real *from, double *to) {
     for (int64_t i = 0; i < count; i++) to[i] = (double)from[i];
 }
 
-int cli_run_learned(const cli_cluster_job *job, cli_run *run, int64_t restarts, cli_progress *progress) {
+/* Steps until the labels repeat, from run->start. */
+static int step_learned(const cli_cluster_job *job, cli_run *run, ts_learner_run *learned, double *centers,
+                        int64_t *labels, int64_t restarts, cli_progress *progress) {
     const cli_cluster_options *o = job->options;
-    const int64_t size = job->k * job->d;
     ts_error error = {.status = TS_OK};
-    ts_learner_run *learned = ts_learner_run_create(&job->model.learned->model);
-    int64_t *labels = cli_allocate(job->n, 1, sizeof *labels);
-    double *centers = cli_allocate(job->k, job->d, sizeof *centers);
-    int code = learned == NULL || labels == NULL || centers == NULL ? cli_cluster_fail_memory(job) : CLI_DONE;
-    if (code == CLI_DONE &&
-        ts_learner_run_begin(learned, job->n, job->points, run->start, TS_LEARNER_REEMBED, &error) != TS_OK)
-        code = cli_cluster_fail(job, &error);
-    run->steps = 0;
-    run->converged = false;
-    run->criterion = INFINITY;
-    if (code == CLI_DONE) {
-        label_nearest(job, run->path, labels);
-        keep_better(job, run, run->path, labels);
-    }
-    while (code == CLI_DONE && run->steps < o->steps && (o->steps_exact || !run->converged)) {
-        if (ts_learner_run_step(learned, &error) != TS_OK) code = cli_cluster_fail(job, &error);
-        if (code != CLI_DONE) break;
-        widen(size, ts_learner_run_centers(learned), centers);
+    if (ts_learner_run_begin(learned, job->n, job->points, run->start, TS_LEARNER_REEMBED, &error) != TS_OK)
+        return cli_cluster_fail(job, &error);
+    label_nearest(job, run->path, labels);
+    keep_better(job, run, run->path, labels);
+    while (run->steps < o->steps && (o->steps_exact || !run->converged)) {
+        if (ts_learner_run_step(learned, &error) != TS_OK) return cli_cluster_fail(job, &error);
+        widen(job->k * job->d, ts_learner_run_centers(learned), centers);
         run->steps++;
         run->converged = !label_nearest(job, centers, labels);
         keep_better(job, run, centers, labels);
-        if (job->keeps_path && !extend_path(job, run, centers)) code = cli_cluster_fail_memory(job);
+        const bool room = !job->keeps_path || extend_path(job, run, centers);
         cli_progress_step(progress, run->restart, restarts, run->steps, o->steps);
+        if (!room) return cli_cluster_fail_memory(job);
     }
-    if (code == CLI_DONE && !isfinite(run->criterion))
-        code = cli_fail(CLI_FAILED, "%s: the model diverges", cli_source_name(o->file));
+    if (isfinite(run->criterion)) return CLI_DONE;
+    return cli_fail(CLI_FAILED, "%s: the model diverges", cli_source_name(o->file));
+}
+
+int cli_run_learned(const cli_cluster_job *job, cli_run *run, int64_t restarts, cli_progress *progress) {
+    ts_learner_run *learned = ts_learner_run_create(&job->model.learned->model);
+    int64_t *labels = cli_allocate(job->n, 1, sizeof *labels);
+    double *centers = cli_allocate(job->k, job->d, sizeof *centers);
+    run->steps = 0;
+    run->converged = false;
+    run->criterion = INFINITY;
+    const bool room = learned != NULL && labels != NULL && centers != NULL;
+    const int code =
+        room ? step_learned(job, run, learned, centers, labels, restarts, progress) : cli_cluster_fail_memory(job);
     ts_learner_run_free(learned);
     free(labels);
     free(centers);

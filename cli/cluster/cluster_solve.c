@@ -123,28 +123,29 @@ static int64_t count_restarts(const cli_cluster_job *job) {
     return 1;
 }
 
+/* Run number r from its initial centres to its end. The first one completes the model, and says how many there are. */
+static int run_restart(cli_cluster_job *job, cli_run *run, int64_t r, int64_t *restarts, cli_progress *progress) {
+    if (run->path == NULL && !cli_run_allocate(job, run)) return cli_cluster_fail_memory(job);
+    run->restart = r;
+    run->seed = seed_of_restart(job, r);
+    run->path_steps = 0;
+    int status = choose_centers(job, run);
+    if (status == CLI_DONE && r == 0) {
+        warn_of_equal_centers(job, run->path);
+        status = complete_model(job, run);
+        if (status == CLI_DONE) *restarts = count_restarts(job);
+    }
+    if (status != CLI_DONE) return status;
+    return (job->model.learned != NULL ? cli_run_learned : cli_run_circuit)(job, run, *restarts, progress);
+}
+
 static int run_restarts(cli_cluster_job *job) {
-    const cli_cluster_options *o = job->options;
-    int64_t restarts = o->restarts;
-    cli_progress progress = cli_progress_begin(o->shared.quiet || o->steps == 0);
+    int64_t restarts = 1;
+    cli_progress progress = cli_progress_begin(job->options->shared.quiet || job->options->steps == 0);
     int status = CLI_DONE;
     cli_run run = {0};
     for (int64_t r = 0; status == CLI_DONE && r < restarts; r++) {
-        if (run.path == NULL && !cli_run_allocate(job, &run)) {
-            status = cli_cluster_fail_memory(job);
-            break;
-        }
-        run.restart = r;
-        run.seed = seed_of_restart(job, r);
-        run.path_steps = 0;
-        status = choose_centers(job, &run);
-        if (status == CLI_DONE && r == 0) {
-            warn_of_equal_centers(job, run.path);
-            status = complete_model(job, &run);
-            restarts = status == CLI_DONE ? count_restarts(job) : 1;
-        }
-        if (status == CLI_DONE)
-            status = (job->model.learned != NULL ? cli_run_learned : cli_run_circuit)(job, &run, restarts, &progress);
+        status = run_restart(job, &run, r, &restarts, &progress);
         if (status == CLI_DONE && (r == 0 || run.criterion < job->run.criterion)) {
             const cli_run worse = job->run;
             job->run = run;

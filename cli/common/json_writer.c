@@ -9,19 +9,18 @@
 #include "../../io/utf8.h"
 #include "number_text.h"
 
-json_t *cli_json_text(const char *text) {
-    char *copy = strdup(text);
-    if (copy != NULL) ts_utf8_repair(copy);
-    json_t *string = copy == NULL ? NULL : json_string(copy);
-    free(copy);
-    return string;
+/* Takes a value of jansson. */
+static void put_json(cli_json *json, json_t *value) {
+    const size_t flags = JSON_ENCODE_ANY | JSON_REAL_PRECISION(json->digits);
+    if (value == NULL || (json_dumpf(value, stdout, flags) != 0 && !ferror(stdout))) json->failed = true;
+    json_decref(value);
 }
 
-static bool put_string(const char *text) {
-    json_t *string = cli_json_text(text);
-    const bool done = string != NULL && (json_dumpf(string, stdout, JSON_ENCODE_ANY) == 0 || ferror(stdout));
-    json_decref(string);
-    return done;
+static void put_string(cli_json *json, const char *text) {
+    char *copy = strdup(text);
+    if (copy != NULL) ts_utf8_repair(copy);
+    put_json(json, copy == NULL ? NULL : json_string(copy));
+    free(copy);
 }
 
 static void put_number(double value, const char *end_of_whole) {
@@ -30,16 +29,22 @@ static void put_number(double value, const char *end_of_whole) {
     printf("%s%s", text, isfinite(value) ? end_of_whole : "");
 }
 
+static void put_real(cli_json *json, double value) {
+    put_json(json, isfinite(value) ? json_real(value) : json_null());
+}
+
 /* The value of a member, or a bracket that begins one. */
 static void put_value(cli_json *json, char kind, va_list *values) {
     json->follows = kind != '{' && kind != '[';
     switch (kind) {
-    case 's': json->failed = !put_string(va_arg(*values, const char *)) || json->failed; break;
+    case 's': put_string(json, va_arg(*values, const char *)); break;
     case 'i': printf("%lld", (long long)va_arg(*values, int64_t)); break;
     case 'u': printf("%llu", (unsigned long long)va_arg(*values, uint64_t)); break;
     case 'b': fputs(va_arg(*values, int) != 0 ? "true" : "false", stdout); break;
     case 'r': put_number(va_arg(*values, double), ".0"); break;
     case 'n': put_number(va_arg(*values, double), ""); break;
+    case 'f': put_real(json, va_arg(*values, double)); break;
+    case 'j': put_json(json, va_arg(*values, json_t *)); break;
     default: putchar(kind);
     }
 }

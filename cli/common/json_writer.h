@@ -1,4 +1,4 @@
-/* json_writer.h: JSON on one line of standard output, with numbers as short as they can be. */
+/* json_writer.h: JSON on one line of standard output. */
 #ifndef CLI_JSON_WRITER_H
 #define CLI_JSON_WRITER_H
 
@@ -8,6 +8,7 @@
 typedef struct cli_json {
     bool follows; /* a comma goes before the next value */
     bool failed;  /* memory was short for a string */
+    int digits;   /* of kind f */
 } cli_json;
 
 /* Writes what `members` says, words parted by blanks: { } [ ] begin and end objects and arrays, and NAME:X is a member
@@ -19,14 +20,15 @@ typedef struct cli_json {
  *     u  uint64_t
  *     b  bool
  *     r  double, with a point or an exponent
- *     n  double, with neither unless it needs one; null when it is not finite
+ *     n  double, with neither unless it needs one
+ *     f  double, with so many digits at most as jansson has them
+ *     j  json_t *, which is given back; NULL: memory was short
+ *
+ * null stands for a number that is not finite.
  */
 void cli_json_put(cli_json *json, const char *members, ...);
 
 /* Ends the line; false when memory was short. */
 bool cli_json_end(cli_json *json);
-
-/* A string as `s` has it, for jansson; NULL when out of memory. */
-json_t *cli_json_text(const char *text);
 
 #endif

@@ -20,17 +20,22 @@ int cli_choice(const char *choices, const char *word) {
     }
 }
 
-int cli_place_of(const char *const *names, int count, const char *text, size_t length) {
+/* The place of the word text[length] among names. */
+static int place_of(const char *const *names, int count, const char *text, size_t length) {
     for (int i = 0; i < count; i++)
         if (strlen(names[i]) == length && strncmp(names[i], text, length) == 0) return i;
     return -1;
+}
+
+int cli_place_of(const char *const *names, int count, const char *word) {
+    return place_of(names, count, word, strlen(word));
 }
 
 int cli_read_words(const char *option, const char *text, const char *const *names, int count, int *places, int *found) {
     *found = 0;
     for (const char *at = text;; at++) {
         const size_t length = strcspn(at, ",");
-        const int place = cli_place_of(names, count, at, length);
+        const int place = place_of(names, count, at, length);
         bool is_new = true;
         if (place < 0 && strcspn(at, " \t") < length)
             return cli_fail(CLI_WRONG_USE, "--%s: '%.*s': commas without blanks between names", option,

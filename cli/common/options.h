@@ -70,9 +70,9 @@ int cli_parse(const cli_command *command, int n_words, char *const *words, void 
 /* Was the option of this name on the command line, be it with its default? */
 bool cli_given(const cli_command *command, const char *name);
 
-/* The place of a word in "keep|random|farthest", or of the word text[length] among names; -1 when it is not there. */
+/* The place of a word in "keep|random|farthest", or among names; -1 when it is not there. */
 int cli_choice(const char *choices, const char *word);
-int cli_place_of(const char *const *names, int count, const char *text, size_t length);
+int cli_place_of(const char *const *names, int count, const char *word);
 
 /* Reads "a,b", the value of --option, to places in names, each once, in the order given. CLI_GO_ON, or an exit code. */
 int cli_read_words(const char *option, const char *text, const char *const *names, int count, int *places, int *found);

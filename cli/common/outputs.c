@@ -34,7 +34,7 @@ static int check_others(const cli_outputs *o, const cli_output *output) {
     for (int i = 0; (other = next_output(o, &i)) != output;)
         if (is_same(other->path, output->path))
             return cli_fail(CLI_WRONG_USE, "--%s and --%s: both would write %s", other->option, output->option,
-                            output->path);
+                            o->tells_first ? other->path : output->path);
     for (int i = 0; i < CLI_MOST_INPUTS; i++)
         if (o->inputs[i] != NULL && is_same(o->inputs[i], output->path))
             return o->tells_path

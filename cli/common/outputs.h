@@ -25,6 +25,7 @@ typedef struct cli_outputs {
     int title_width;                     /* of the titles in the report; 0: 12 */
     bool as_json;                        /* the report is asked for so */
     bool tells_path;                     /* an input that would be written over is told by the name of the output */
+    bool tells_first;                    /* of two that are one file the name of the first is told */
     bool tells_folder;                   /* of a new file that cannot be, it is told that the folder is why */
     bool writes_on;                      /* one that fails does not keep the others from being written */
 } cli_outputs;

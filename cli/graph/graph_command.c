@@ -204,30 +204,32 @@ static int draw(const graph_options *o, const char *model_name, const ts_transfo
     return status;
 }
 
-int cli_graph(int n_words, char *const *words) {
-    graph_options o = {.n = 6, .d = 2, .k = 2, .gamma = -1, .trim = -1};
+/* Builds the model that the options name, and draws it. */
+static int build(const graph_options *o, const ts_real *points) {
     ts_definition definition;
     ts_transformer model;
     ts_error error = {.status = TS_OK};
+    if (o->arch != NULL) {
+        if (cli_read_definition(o->arch, &definition) != CLI_DONE) return CLI_FAILED;
+    } else if (define(o, points, &definition, &error) != TS_OK) {
+        return cli_fail(CLI_WRONG_USE, "%s", error.text);
+    }
+    if (ts_transformer_build(&model, &definition, o->d, o->k, 0, &error) != TS_OK)
+        return cli_fail(CLI_FAILED, "%s%s%s", o->arch != NULL ? o->arch : "", o->arch != NULL ? ": " : "", error.text);
+    const int status = draw(o, definition.name, &model, points);
+    ts_transformer_clear(&model);
+    return status;
+}
+
+int cli_graph(int n_words, char *const *words) {
+    graph_options o = {.n = 6, .d = 2, .k = 2, .gamma = -1, .trim = -1};
     int status = cli_parse(&command, n_words, words, &o, NULL);
     if (status == CLI_GO_ON) status = check_options(&o);
     if (status != CLI_GO_ON) return status;
     ts_real *points = malloc((size_t)(o.n * o.d) * sizeof *points);
     if (points == NULL) return cli_fail(CLI_FAILED, "out of memory for the example points");
     make_points(&o, points);
-    if (o.arch != NULL) {
-        status = cli_read_definition(o.arch, &definition);
-    } else if (define(&o, points, &definition, &error) != TS_OK) {
-        status = cli_fail(CLI_WRONG_USE, "%s", error.text);
-    }
-    if (status != CLI_GO_ON && status != CLI_DONE) {
-        /* said already */
-    } else if (ts_transformer_build(&model, &definition, o.d, o.k, 0, &error) != TS_OK) {
-        status = cli_fail(CLI_FAILED, "%s%s%s", o.arch != NULL ? o.arch : "", o.arch != NULL ? ": " : "", error.text);
-    } else {
-        status = draw(&o, definition.name, &model, points);
-        ts_transformer_clear(&model);
-    }
+    status = build(&o, points);
     free(points);
     return status;
 }

@@ -56,6 +56,7 @@ static cli_outputs outputs_of(const inspect_options *o) {
         .list = {{"plot", "plot", o->plot, .check = cli_drawing_check, .write = draw_weights},
                  {"attention", "attention", o->attention, .check = cli_drawing_check, .write = draw_attention}},
         .inputs = {o->path},
+        .tells_first = true,
         .title_width = 14,
         .as_json = o->shared.json};
 }

@@ -188,36 +188,19 @@ bool cli_inspect_print_report(const void *result) {
 
 /* ---- JSON -------------------------------------------------------------------------------------------------------- */
 
-static json_t *number_json(double value) {
-    return isfinite(value) ? json_real(value) : json_null();
-}
-
-static json_t *tensor_json(const ts_safetensor *tensor) {
+static void put_tensor(cli_json *json, const ts_safetensor *tensor) {
     const cli_inspect_numbers m = cli_inspect_measure(tensor);
-    json_t *shape = json_array();
-    for (int a = 0; a < tensor->rank; a++) json_array_append_new(shape, json_integer((json_int_t)tensor->dim[a]));
-    return json_pack("{s:s, s:s, s:o, s:I, s:o, s:o, s:o, s:o, s:o, s:I}", "name", tensor->name, "dtype",
-                     ts_safetensors_dtype_name(tensor->dtype), "shape", shape, "count", (json_int_t)m.count, "mean",
-                     number_json(m.mean), "deviation", number_json(m.deviation), "smallest", number_json(m.least),
-                     "largest", number_json(m.most), "norm", number_json(m.norm), "not_finite",
-                     (json_int_t)m.not_finite);
+    cli_json_put(json, "{ name:s dtype:s shape:[", tensor->name, ts_safetensors_dtype_name(tensor->dtype));
+    for (int a = 0; a < tensor->rank; a++) cli_json_put(json, "i", tensor->dim[a]);
+    cli_json_put(json, "] count:i mean:f deviation:f smallest:f largest:f norm:f not_finite:i }", m.count, m.mean,
+                 m.deviation, m.least, m.most, m.norm, m.not_finite);
 }
 
-static json_t *model_json(const ts_trainer *t) {
-    const ts_transformer *m = &t->model;
-    char *text = ts_definition_to_json(&t->definition);
-    json_t *definition = text == NULL ? NULL : json_loads(text, 0, NULL);
+static json_t *definition_json(const ts_definition *definition) {
+    char *text = ts_definition_to_json(definition);
+    json_t *object = text == NULL ? NULL : json_loads(text, 0, NULL);
     free(text);
-    return json_pack("{s:s, s:I, s:I, s:I, s:I, s:o}", "scheme", ts_scheme_names[m->scheme], "d", (json_int_t)m->d, "k",
-                     (json_int_t)m->k, "e", (json_int_t)m->e, "parameters", (json_int_t)ts_params_size(m->params),
-                     "definition", definition);
-}
-
-static json_t *state_json(const ts_trainer *t) {
-    return json_pack("{s:I, s:I, s:o, s:I, s:f, s:I}", "step", (json_int_t)t->step, "steps",
-                     (json_int_t)t->options.steps, "best_relative", number_json(t->best), "best_step",
-                     (json_int_t)t->best_step, "lr", ts_schedule_rate(&t->schedule, t->step), "skipped",
-                     (json_int_t)t->skipped);
+    return object;
 }
 
 /* Only the names; the values stand among the options. */
@@ -233,20 +216,18 @@ static json_t *names_json(json_t *changed) {
 bool cli_inspect_print_json(const void *result) {
     const cli_inspect_file *file = result;
     const ts_trainer *t = file->trainer;
-    json_t *tensors = json_array();
-    for (int i = 0; i < file->file.count; i++) json_array_append_new(tensors, tensor_json(&file->file.tensors[i]));
-    const bool listed = json_array_size(tensors) == (size_t)file->file.count;
-    json_t *all = json_pack("{s:o, s:b, s:o}", "file", cli_json_text(file->path), "checkpoint", (int)(t != NULL),
-                            "tensors", tensors);
-    bool room = all != NULL && listed;
-    if (room && t != NULL)
-        room = json_object_set_new(all, "model", model_json(t)) == 0 &&
-               json_object_set_new(all, "training", state_json(t)) == 0 &&
-               json_object_set_new(all, "options", options_json(&t->options)) == 0 &&
-               json_object_set_new(all, "changed", names_json(changed_json(&t->options))) == 0;
-    char *text = room ? json_dumps(all, JSON_REAL_PRECISION(17)) : NULL;
-    json_decref(all);
-    if (text != NULL) puts(text);
-    free(text);
-    return text != NULL;
+    cli_json json = {.digits = 17};
+    cli_json_put(&json, "{ file:s checkpoint:b tensors:[", file->path, t != NULL);
+    for (int i = 0; i < file->file.count; i++) put_tensor(&json, &file->file.tensors[i]);
+    cli_json_put(&json, "]");
+    if (t != NULL) {
+        const ts_transformer *m = &t->model;
+        cli_json_put(&json, "model:{ scheme:s d:i k:i e:i parameters:i definition:j }", ts_scheme_names[m->scheme],
+                     m->d, m->k, m->e, ts_params_size(m->params), definition_json(&t->definition));
+        cli_json_put(&json, "training:{ step:i steps:i best_relative:f best_step:i lr:f skipped:i }", t->step,
+                     t->options.steps, t->best, t->best_step, ts_schedule_rate(&t->schedule, t->step), t->skipped);
+        cli_json_put(&json, "options:j changed:j", options_json(&t->options), names_json(changed_json(&t->options)));
+    }
+    cli_json_put(&json, "}");
+    return cli_json_end(&json);
 }

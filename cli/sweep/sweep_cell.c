@@ -115,16 +115,16 @@ static bool all_done(const cli_sweep_grid *grid, int64_t first) {
     return true;
 }
 
-ts_status cli_sweep_compute(const cli_sweep_options *options, const cli_sweep_grid *grid, int64_t group,
-                            cli_sweep_tell tell, void *caller, ts_error *error) {
+ts_status cli_sweep_compute(const cli_sweep_grid *grid, int64_t group, cli_sweep_tell tell, void *caller,
+                            ts_error *error) {
     const int64_t first = cli_sweep_first_cell(grid, group);
     if (!cli_sweep_valid(grid, first) || all_done(grid, first)) return TS_OK;
-    work w = {.options = options, .grid = grid, .first = first};
+    work w = {.options = grid->options, .grid = grid, .first = first};
     w.problem = (ts_problem){.n = (int64_t)cli_sweep_value(grid, first, CLI_SWEEP_POINTS),
                              .d = (int64_t)cli_sweep_value(grid, first, CLI_SWEEP_DIMENSIONS),
                              .k = (int64_t)cli_sweep_value(grid, first, CLI_SWEEP_CLUSTERS),
                              .empty = TS_EMPTY_KEEP,
-                             .seed = options->shared.seed};
+                             .seed = grid->options->shared.seed};
     w.scale = cli_sweep_value(grid, first, CLI_SWEEP_SCALE);
     w.points = malloc((size_t)(w.problem.n * w.problem.d) * sizeof *w.points);
     w.sum = calloc(grid->axis[CLI_SWEEP_GAMMA].count, sizeof *w.sum);
@@ -132,7 +132,7 @@ ts_status cli_sweep_compute(const cli_sweep_options *options, const cli_sweep_gr
     ts_status status = TS_OK;
     if (w.points == NULL || w.sum == NULL)
         status = ts_error_set(error, TS_ERROR_MEMORY, "out of memory for %lld points", (long long)w.problem.n);
-    for (int64_t t = 0; status == TS_OK && t < options->tasks; t++) status = run_task(&w, t, tell, caller, error);
+    for (int64_t t = 0; status == TS_OK && t < grid->options->tasks; t++) status = run_task(&w, t, tell, caller, error);
     free(w.points);
     free(w.sum);
     return status;

@@ -17,7 +17,7 @@ double cli_sweep_cost(const cli_sweep_grid *grid, int64_t cell);
  * grid: what the results are, and whether anything stops the sweep, is the caller's. false from `tell` ends the group.
  */
 typedef bool (*cli_sweep_tell)(void *caller, int64_t cell, double difference);
-ts_status cli_sweep_compute(const cli_sweep_options *options, const cli_sweep_grid *grid, int64_t group,
-                            cli_sweep_tell tell, void *caller, ts_error *error);
+ts_status cli_sweep_compute(const cli_sweep_grid *grid, int64_t group, cli_sweep_tell tell, void *caller,
+                            ts_error *error);
 
 #endif

@@ -12,10 +12,10 @@
 #include "../common/progress.h"
 #include "../common/threads.h"
 #include "../draw/drawing.h"
-#include "../draw/sweep_plot.h"
 #include "sweep_cell.h"
 #include "sweep_journal.h"
 #include "sweep_options.h"
+#include "sweep_plot.h"
 #include "sweep_report.h"
 
 typedef struct sweep {
@@ -28,7 +28,6 @@ typedef struct sweep {
     bool stopped;   /* after a failure nothing new is begun */
     ts_error error; /* of a cell */
     int64_t failed_group;
-    double seconds;
     int reason; /* why the journal could not be written */
 } sweep;
 
@@ -63,7 +62,7 @@ static bool tell(void *caller, int64_t cell, double difference) {
 
 static void run_group(sweep *s, int64_t group) {
     ts_error error = {0};
-    if (stopped(s) || cli_sweep_compute(&s->options, &s->grid, group, tell, s, &error) == TS_OK) return;
+    if (stopped(s) || cli_sweep_compute(&s->grid, group, tell, s, &error) == TS_OK) return;
 #pragma omp critical(sweep_results)
     if (s->error.status == TS_OK) {
         s->error = error;
@@ -139,48 +138,26 @@ static int check_csv(const char *option, const char *path) {
     return cli_fail(CLI_WRONG_USE, "--%s: %s: the name must end in .csv", option, path);
 }
 
-static void put_csv(const void *result, FILE *stream) {
-    const sweep *s = result;
-    cli_sweep_write_csv(&s->grid, stream);
-}
-
-static bool draw(const void *result, const char *path, ts_io_error *error) {
-    const sweep *s = result;
-    return cli_sweep_plot(&s->options, &s->grid, path, error);
-}
-
 /* The CSV is written last: while it is not there, the journal is, and the same command ends quickly. */
 static cli_outputs outputs_of(const cli_sweep_options *o) {
     return (cli_outputs){
-        .list = {{"out", "out", o->out, .check = check_csv, .put = put_csv},
-                 {"plot", "plot", o->plot, .check = cli_drawing_check, .write = draw, .goes_first = true}},
+        .list = {{"out", "out", o->out, .check = check_csv, .put = cli_sweep_write_csv},
+                 {"plot", "plot", o->plot, .check = cli_drawing_check, .write = cli_sweep_plot, .goes_first = true}},
         .as_json = o->shared.json};
-}
-
-static bool print_json(const void *result) {
-    const sweep *s = result;
-    cli_sweep_print_json(&s->options, &s->grid, s->seconds);
-    return true;
-}
-
-static bool print_text(const void *result) {
-    const sweep *s = result;
-    cli_sweep_print_report(&s->options, &s->grid);
-    return true;
 }
 
 static int run(sweep *s, const cli_outputs *outputs) {
     const double began = cli_seconds();
-    if (!cli_sweep_grid_create(s->options.axis, &s->grid)) return cli_fail_memory(s->options.out);
-    int status = cli_sweep_journal_open(&s->options, &s->grid, &s->journal);
+    if (!cli_sweep_grid_create(&s->options, &s->grid)) return cli_fail_memory(s->options.out);
+    int status = cli_sweep_journal_open(&s->grid, &s->journal);
     if (status != CLI_GO_ON) return status;
     status = compute(s);
-    if (status == CLI_DONE) status = cli_outputs_write(outputs, s);
+    if (status == CLI_DONE) status = cli_outputs_write(outputs, &s->grid);
     if (status != CLI_DONE) return status;
     cli_sweep_journal_close(&s->journal, true);
-    s->seconds = cli_seconds() - began;
-    status = cli_outputs_tell(outputs, s->options.out, print_json, print_text, s);
-    if (status == CLI_DONE && !s->options.shared.quiet) cli_progress_tell_time(s->seconds);
+    s->grid.seconds = cli_seconds() - began;
+    status = cli_outputs_tell(outputs, s->options.out, cli_sweep_print_json, cli_sweep_print_report, &s->grid);
+    if (status == CLI_DONE && !s->options.shared.quiet) cli_progress_tell_time(s->grid.seconds);
     return status;
 }
 

@@ -6,9 +6,9 @@
 
 #include "../common/number_text.h"
 
-bool cli_sweep_grid_create(const cli_number_list axis[CLI_SWEEP_AXES], cli_sweep_grid *grid) {
-    *grid = (cli_sweep_grid){.axis = axis, .cells = 1};
-    for (int a = 0; a < CLI_SWEEP_AXES; a++) grid->cells *= (int64_t)axis[a].count; /* below 2^41 */
+bool cli_sweep_grid_create(const cli_sweep_options *options, cli_sweep_grid *grid) {
+    *grid = (cli_sweep_grid){.options = options, .axis = options->axis, .cells = 1};
+    for (int a = 0; a < CLI_SWEEP_AXES; a++) grid->cells *= (int64_t)grid->axis[a].count; /* below 2^41 */
     grid->difference = malloc((size_t)grid->cells * sizeof *grid->difference);
     if (grid->difference == NULL) return false;
     for (int64_t c = 0; c < grid->cells; c++) {

@@ -7,14 +7,16 @@
 #include "sweep_options.h"
 
 typedef struct cli_sweep_grid {
+    const cli_sweep_options *options;
     const cli_number_list *axis; /* [CLI_SWEEP_AXES] */
     int64_t cells;               /* all combinations */
     int64_t valid;               /* those with as many points as clusters */
     double *difference;          /* [cells] NAN: not there (yet) */
+    double seconds;              /* that the sweep took */
 } cli_sweep_grid;
 
 /* false when out of memory. Free it in either case. */
-bool cli_sweep_grid_create(const cli_number_list axis[CLI_SWEEP_AXES], cli_sweep_grid *grid);
+bool cli_sweep_grid_create(const cli_sweep_options *options, cli_sweep_grid *grid);
 void cli_sweep_grid_free(cli_sweep_grid *grid);
 
 /* The place of a cell along an axis, and the value there. */

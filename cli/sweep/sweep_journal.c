@@ -10,10 +10,6 @@
 #include "../common/message.h"
 #include "../common/options.h"
 
-#ifndef TS_VERSION
-#define TS_VERSION "unknown"
-#endif
-
 /* What all cells depend on beside their own five numbers. */
 enum { SIGNATURE = 160 };
 static void write_signature(const cli_sweep_options *o, char text[SIGNATURE]) {
@@ -83,15 +79,15 @@ static int open_locked(cli_sweep_journal *journal) {
     return fail(journal, reason);
 }
 
-int cli_sweep_journal_open(const cli_sweep_options *options, cli_sweep_grid *grid, cli_sweep_journal *journal) {
+int cli_sweep_journal_open(cli_sweep_grid *grid, cli_sweep_journal *journal) {
     static const char ending[] = ".partial";
     char signature[SIGNATURE];
     off_t end;
-    *journal = (cli_sweep_journal){.path = malloc(strlen(options->out) + sizeof ending)};
-    if (journal->path == NULL) return cli_fail_memory(options->out);
-    strcpy(journal->path, options->out);
+    *journal = (cli_sweep_journal){.path = malloc(strlen(grid->options->out) + sizeof ending)};
+    if (journal->path == NULL) return cli_fail_memory(grid->options->out);
+    strcpy(journal->path, grid->options->out);
     strcat(journal->path, ending);
-    write_signature(options, signature);
+    write_signature(grid->options, signature);
     int status = open_locked(journal);
     if (status == CLI_GO_ON) status = read_lines(journal, signature, grid, &end);
     if (status != CLI_GO_ON) return status;

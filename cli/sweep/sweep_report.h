@@ -2,15 +2,12 @@
 #ifndef CLI_SWEEP_REPORT_H
 #define CLI_SWEEP_REPORT_H
 
+#include <stdbool.h>
 #include <stdio.h>
 
-#include "sweep_grid.h"
-
-void cli_sweep_write_csv(const cli_sweep_grid *grid, FILE *stream);
-
-/* A table of the mean |difference| by scale and gamma. */
-void cli_sweep_print_report(const cli_sweep_options *options, const cli_sweep_grid *grid);
-
-void cli_sweep_print_json(const cli_sweep_options *options, const cli_sweep_grid *grid, double seconds);
+/* Of a cli_sweep_grid. The text is a table of the mean |difference| by scale and gamma. */
+void cli_sweep_write_csv(const void *grid, FILE *stream);
+bool cli_sweep_print_report(const void *grid);
+bool cli_sweep_print_json(const void *grid); /* false when out of memory */
 
 #endif

@@ -17,10 +17,6 @@
 #include "../common/report.h"
 #include "../draw/gnuplot.h"
 
-#ifndef TS_VERSION
-#define TS_VERSION "unknown"
-#endif
-
 static const char *tenths(double value, char text[CLI_NUMBER_TEXT]) {
     snprintf(text, CLI_NUMBER_TEXT, "%.1f", value);
     return text;

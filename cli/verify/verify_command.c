@@ -1,11 +1,11 @@
 /* verify_command.c: `tessera verify`: every construction and variant against its plain algorithm, in float and in
  * double, and figure 3 of the paper. */
-#include <jansson.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "../common/commands.h"
+#include "../common/json_writer.h"
 #include "../common/message.h"
 #include "../common/number_text.h"
 #include "../common/options.h"
@@ -147,42 +147,38 @@ static void print_table(const verification *v) {
         printf("\n%d of %d lines FAIL\n", v->failures, v->lines * PRECISIONS + FIGURES);
 }
 
-static json_t *line_json(const ts_verify_result *r, const char *precision) {
-    return json_pack(
-        "{s:s, s:s, s:I, s:I, s:I, s:I, s:f, s:f, s:o, s:b, s:s}", "name", r->name, "precision", precision, "problems",
-        (json_int_t)r->problems, "steps", (json_int_t)r->steps, "mismatches", (json_int_t)r->mismatches, "ties",
-        (json_int_t)r->ties, "center_difference", r->center_difference, "center_bound", r->center_bound, "rises",
-        r->rises < 0 ? json_null() : json_integer((json_int_t)r->rises), "pass", (int)passed(r), "failure", r->failure);
+/* null for what does not apply. */
+static json_t *count_json(int64_t count) {
+    return count < 0 ? json_null() : json_integer((json_int_t)count);
 }
 
-static json_t *curve_json(const double *curve) {
-    json_t *list = json_array();
-    for (int t = 0; list != NULL && t <= CLI_FIGURE_STEPS; t++) json_array_append_new(list, json_real(curve[t]));
-    return list;
+static void put_line(cli_json *json, const ts_verify_result *r, const char *precision) {
+    cli_json_put(json, "{ name:s precision:s problems:i steps:i mismatches:i ties:i center_difference:f center_bound:f",
+                 r->name, precision, r->problems, r->steps, r->mismatches, r->ties, r->center_difference,
+                 r->center_bound);
+    cli_json_put(json, "rises:j pass:b failure:s }", count_json(r->rises), passed(r), r->failure);
 }
 
-static json_t *figure_json(const cli_figure *f) {
-    return json_pack("{s:s, s:o, s:o, s:f, s:o, s:b}", "construction", f->scheme, "lloyd", curve_json(f->lloyd),
-                     "circuit", curve_json(f->circuit), "difference", f->difference, "onehot",
-                     f->onehot < 0 ? json_null() : json_integer((json_int_t)f->onehot), "pass", (int)figure_passed(f));
+static void put_curve(cli_json *json, const double *curve) {
+    for (int t = 0; t <= CLI_FIGURE_STEPS; t++) cli_json_put(json, "f", curve[t]);
+}
+
+static void put_figure(cli_json *json, const cli_figure *f) {
+    cli_json_put(json, "{ construction:s lloyd:[", f->scheme);
+    put_curve(json, f->lloyd);
+    cli_json_put(json, "] circuit:[");
+    put_curve(json, f->circuit);
+    cli_json_put(json, "] difference:f onehot:j pass:b }", f->difference, count_json(f->onehot), figure_passed(f));
 }
 
 static int print_json(const verification *v) {
-    json_t *rows = json_array(), *figures = json_array();
-    bool room = rows != NULL && figures != NULL;
-    for (int i = 0; room && i < v->lines * PRECISIONS; i++)
-        room = json_array_append_new(rows, line_json(&v->result[i], precision_names[i % PRECISIONS])) == 0;
-    for (int i = 0; room && i < FIGURES; i++) room = json_array_append_new(figures, figure_json(&v->figure[i])) == 0;
-    json_t *all =
-        room ? json_pack("{s:O, s:O, s:b}", "rows", rows, "figure3", figures, "pass", v->failures == 0) : NULL;
-    char *text = all == NULL ? NULL : json_dumps(all, JSON_REAL_PRECISION(17));
-    json_decref(all);
-    json_decref(rows);
-    json_decref(figures);
-    if (text == NULL) return cli_fail_memory("verify");
-    puts(text);
-    free(text);
-    return CLI_DONE;
+    cli_json json = {.digits = 17};
+    cli_json_put(&json, "{ rows:[");
+    for (int i = 0; i < v->lines * PRECISIONS; i++) put_line(&json, &v->result[i], precision_names[i % PRECISIONS]);
+    cli_json_put(&json, "] figure3:[");
+    for (int i = 0; i < FIGURES; i++) put_figure(&json, &v->figure[i]);
+    cli_json_put(&json, "] pass:b }", v->failures == 0);
+    return cli_json_end(&json) ? CLI_DONE : cli_fail_memory("verify");
 }
 
 int cli_verify(int n_words, char *const *words) {

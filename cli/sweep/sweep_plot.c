@@ -5,7 +5,8 @@
 #include <stdlib.h>
 
 #include "../common/number_text.h"
-#include "drawing.h"
+#include "../draw/drawing.h"
+#include "sweep_grid.h"
 
 enum {
     PANELS = 4,
@@ -168,8 +169,9 @@ static bool write_maps(const cli_drawing *d, layout *l, const cli_sweep_grid *gr
     return true;
 }
 
-bool cli_sweep_plot(const cli_sweep_options *options, const cli_sweep_grid *grid, const char *path,
-                    ts_io_error *error) {
+bool cli_sweep_plot(const void *result, const char *path, ts_io_error *error) {
+    const cli_sweep_grid *grid = result;
+    const cli_sweep_options *options = grid->options;
     layout l = layout_of(grid);
     cli_drawing d;
     if (!cli_drawing_begin(&d, path, l.width, TOP + TITLE + PANELS * (HEIGHT + CLI_X_ROOM + 4), error)) return false;
