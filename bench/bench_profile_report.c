@@ -27,7 +27,8 @@ static int lines_of(const cli_bench_profile *p, line lines[CLI_BENCH_OPS + CLI_B
 /* ---- text -------------------------------------------------------------------------------------------------------- */
 
 static const char *two_decimals(double value, char text[CLI_NUMBER_TEXT]) {
-    snprintf(text, CLI_NUMBER_TEXT, isnan(value) ? "" : "%.2f", value);
+    text[0] = '\0';
+    if (!isnan(value)) snprintf(text, CLI_NUMBER_TEXT, "%.2f", value);
     return text;
 }
 

@@ -14,7 +14,8 @@ typedef struct row {
 } row;
 
 static const char *two_digits(double value, char text[CLI_NUMBER_TEXT]) {
-    snprintf(text, CLI_NUMBER_TEXT, isnan(value) ? "" : "%.2g", value);
+    text[0] = '\0';
+    if (!isnan(value)) snprintf(text, CLI_NUMBER_TEXT, "%.2g", value);
     return text;
 }
 

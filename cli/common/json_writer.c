@@ -11,7 +11,7 @@
 
 /* Takes a value of jansson. */
 static void put_json(cli_json *json, json_t *value) {
-    const size_t flags = JSON_ENCODE_ANY | JSON_REAL_PRECISION(json->digits);
+    const size_t flags = JSON_ENCODE_ANY | (size_t)JSON_REAL_PRECISION(json->digits);
     if (value == NULL || (json_dumpf(value, stdout, flags) != 0 && !ferror(stdout))) json->failed = true;
     json_decref(value);
 }
