@@ -458,15 +458,18 @@ START_TEST(columns_of_other_ranges_than_in_training) {
 END_TEST
 
 #if defined(_OPENMP) && defined(__linux__)
-/* Whether a program started with these variables gets `wanted` into its environment, as OpenMP finds it. */
+/* Whether a program started with these variables has `wanted` in its environment, as OpenMP finds it, once it trains. */
 static bool program_gets(const char *variables, const char *wanted) {
     char command[1024];
     snprintf(command, sizeof command,
-             "%s $TESSERA train --out waiting --quiet & pid=$!; i=0;"
-             "until tr '\\0' '\\n' </proc/$pid/environ | grep -qx %s || test $i = 300; do i=$((i+1)); sleep .01; done;"
-             "kill $pid; wait $pid; rm -rf waiting; test $i != 300",
+             "%s $TESSERA train --out waiting --quiet >out.txt 2>err.txt & pid=$!; i=0;"
+             "until test -e waiting || test $i = 3000; do i=$((i+1)); sleep .01; done;"
+             "tr '\\0' '\\n' </proc/$pid/environ >environ; kill $pid; wait $pid; rm -rf waiting;"
+             "test -s environ || exit 2; grep -qx %s environ",
              variables, wanted);
-    return shell(command) == 0;
+    const int code = shell(command);
+    ck_assert_int_le(code, 1);
+    return code == 0;
 }
 
 START_TEST(threads_wait_briefly_unless_told) {
