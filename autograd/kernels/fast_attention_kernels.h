@@ -52,7 +52,7 @@ static inline int64_t ts_fast_blocks(const ts_fast_kernels *kernels, int64_t n) 
 }
 
 extern const ts_fast_kernels ts_fast_kernels_base;
-/* Those of the wider sets are there as isa.h says. */
+/* Only where TS_HAVE_AVX2 and TS_HAVE_AVX512 are defined (isa.h). */
 extern const ts_fast_kernels ts_fast_kernels_avx2, ts_fast_kernels_avx512;
 
 #endif
