@@ -1,3 +1,4 @@
+/* gradcheck.c: numeric derivatives, and the generic test of an op (gradcheck.h). */
 #include "gradcheck.h"
 
 #include <math.h>
@@ -14,7 +15,7 @@ typedef struct check {
     void *context;
     int n;
     const ts_shape *shapes;
-    ts_real *values[MAX_INPUTS]; /* our copies, which are perturbed */
+    ts_real *values[MAX_INPUTS]; /* copies, which are perturbed */
     ts_real *grads[MAX_INPUTS];
     const bool *wants;
     ts_rng upstream;
@@ -25,7 +26,7 @@ static double weight(const check *c, int64_t i) {
     return 2 * ts_rng_uniform(c->upstream, (uint64_t)i) - 1;
 }
 
-/* sum of upstream * output at the present values; NaN after a failure. */
+/* sum of upstream * output at the current values; NaN after a failure. */
 static double evaluate(check *c) {
     ts_tensor *in[MAX_INPUTS];
     ts_tape_reset(c->infer);
@@ -51,7 +52,7 @@ static double difference(check *c, ts_real *x, double h) {
     return sum / (12 * h);
 }
 
-/* The derivative, or NaN where step sizes disagree: a kink. */
+/* The derivative, or NaN where the step sizes disagree, as at a kink. */
 static double numeric_derivative(check *c, ts_real *x, double tolerance) {
     const double start = sizeof(ts_real) == sizeof(double) ? 2e-3 : 5e-2;
     for (double h = start * fmax(1, fabs((double)*x)), shrink = 1; shrink < 1000; shrink *= 4, h /= 4) {
@@ -165,11 +166,11 @@ void ts_op_case_input(const ts_op_case *test, int input, uint64_t seed, ts_real 
         values[i] = (ts_real)(float)(low + (high - low) * ts_rng_uniform(rng, (uint64_t)i));
 }
 
-/* The op as a function whose inputs [from] are all the same tensor as input [0] when aliased. */
+/* An op as a ts_function; aliased inputs of the op are one input of the function. */
 typedef struct op_call {
     const ts_op *op;
     const ts_op_case *test;
-    int source[TS_CASE_INPUTS]; /* which of the function's inputs the op's input i is */
+    int source[TS_CASE_INPUTS]; /* input i of the op is input source[i] of the function */
 } op_call;
 
 static ts_tensor *call_op(ts_tape *tape, ts_tensor *const in[], void *context) {
@@ -210,14 +211,14 @@ void ts_spoil_fresh(void *context, const ts_node *node, ts_pass *pass) {
     pass(node);
 }
 
-/* The first of the inputs that are one tensor with input i. */
+/* The first input that is the same tensor as input i. */
 static int source_of(const op_check *c, int i, bool alias) {
     for (int j = 0; alias && j < i && !(c->op->constant_in >> i & 1u); j++)
         if (ts_shape_equal(&c->test->in[i], &c->test->in[j])) return source_of(c, j, alias);
     return i;
 }
 
-/* Two backward passes over one graph: the gradients of leaves must be exactly twice those of one. */
+/* Two backward passes over one graph must give leaves twice the gradients of one pass. */
 static ts_status check_repeat(const op_check *c, bool alias) {
     ts_tape *tape = ts_tape_create(TS_RECORD);
     if (tape == NULL) return TS_ERROR_MEMORY;
@@ -250,7 +251,7 @@ static ts_status check_repeat(const op_check *c, bool alias) {
     return status;
 }
 
-/* Adds what one check found to the report of all. */
+/* Adds the report of one check to the report of all. */
 static void add_report(ts_gradcheck_report *all, const ts_gradcheck_report *one) {
     const int64_t checked = all->checked + one->checked, skipped = all->skipped + one->skipped;
     if (one->worst > all->worst || one->text[0] != '\0') *all = *one;
@@ -258,7 +259,7 @@ static void add_report(ts_gradcheck_report *all, const ts_gradcheck_report *one)
     all->skipped = skipped;
 }
 
-/* Gradients for one subset of inputs; with `alias` inputs of equal shape are one tensor. */
+/* Checks the gradients for one subset of inputs; with `alias`, inputs of equal shape are one tensor. */
 static ts_status check_subset(const op_check *c, unsigned subset, bool alias) {
     op_call call = {.op = c->op, .test = c->test};
     const int n = c->test->n_in;

@@ -1,3 +1,4 @@
+/* isa.c: which instruction set is in use (isa.h). */
 #include "isa.h"
 
 #include <stdatomic.h>

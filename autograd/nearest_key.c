@@ -1,3 +1,4 @@
+/* nearest_key.c: the preparation of keys, and the decision where the filter leaves several (nearest_key.h). */
 #include "nearest_key.h"
 
 #include <float.h>
@@ -20,7 +21,7 @@ int64_t ts_nearest_keys_size(int64_t d, int64_t k) {
     return d + k * d + k;
 }
 
-/* The mean, or any place near it. */
+/* The mean key, up to rounding; any point near it would do. */
 static void find_middle(int64_t d, int64_t k, const double *keys, ts_real *middle) {
     for (int64_t c = 0; c < d; c++) {
         double sum = 0;
@@ -41,7 +42,8 @@ static double square_of_key(int64_t d, const double *key) {
     return sum;
 }
 
-/* Beside the least score, whatever ||a|| is; `largest` is the greatest ||b||^2. */
+/* The part of the limit above the least score that does not depend on ||a||; `largest` is the greatest ||b||^2,
+ * `middle` is ||m||^2. */
 static double constant_of(int64_t d, double share, double largest, bool rounded, double middle) {
     const double underflow = (double)(d + 4) * SMALLEST;
     if (!rounded) return share * largest + underflow;
@@ -65,7 +67,7 @@ ts_nearest_keys ts_nearest_keys_prepare(int64_t d, int64_t k, bool dot, double g
     if (dot) memset(middle, 0, (size_t)d * sizeof *middle);
     ts_nearest_keys s = {d, k, dot, gamma, keys, middle, factors, offsets, (ts_real)share, 0};
     s.constant = (ts_real)constant_of(d, share, largest, rounded, square_of(d, middle));
-    /* many coordinates, whose errors multiply, or scores that may overflow: the limit is no limit */
+    /* With so many coordinates that errors multiply, or scores that may overflow, the filter passes every key. */
     if (share > 0.25 || !(largest < LARGEST / 16)) s.constant = INFINITY;
     return s;
 }
@@ -88,7 +90,7 @@ static inline double number_at(ts_key_rows x, int64_t c) {
     return x.exact != NULL ? x.exact[c] : (double)x.real[c];
 }
 
-/* Of row x to key j; the least is the nearest. */
+/* gamma times the squared distance of row x from key j, or times their negative dot product; the least is nearest. */
 static double distance(const ts_nearest_keys *s, ts_key_rows x, int64_t j) {
     const double *key = s->keys + j * s->d;
     double sum = 0;
@@ -103,7 +105,7 @@ static double distance(const ts_nearest_keys *s, ts_key_rows x, int64_t j) {
     return s->gamma * sum;
 }
 
-/* Among the keys that the scores of lane r leave. */
+/* The nearest of the keys that pass the filter in lane r, or -1 - key if several are equally near. */
 static int32_t decide(const ts_nearest_keys *s, ts_key_rows x, const ts_nearest_work *w, int64_t r) {
     int64_t nearest = -1;
     double least = INFINITY;

@@ -1,3 +1,4 @@
+/* op_trial.c: the trial's child process, and the parent that explains its end (op_trial.h). */
 #include "op_trial.h"
 
 #include <signal.h>
@@ -14,12 +15,12 @@
 
 /* ---- the child ----------------------------------------------------------------------------------------------- */
 
-enum { BACKWARD = 0x80 }; /* what the child tells before each pass: the subset, with this for the backward one */
+enum { BACKWARD = 0x80 }; /* before each pass the child reports the subset, with this bit for backward */
 
 static void tell(int pipe_end, unsigned what) {
     const unsigned char byte = (unsigned char)what;
     const ssize_t written = write(pipe_end, &byte, 1);
-    (void)written; /* the parent is gone: nobody cares */
+    (void)written; /* fails only when the parent is gone */
 }
 
 static void run_subset(const ts_op *op, const ts_op_case *test, ts_real *const values[], unsigned subset,
@@ -39,7 +40,7 @@ static void run_subset(const ts_op *op, const ts_op_case *test, ts_real *const v
     ts_tape_free(tape);
 }
 
-/* All inputs first, then all but one of them, then the rest: so the first that goes wrong names the input. */
+/* All inputs first, then all but one of them, then the rest, so that the first failure tells the input. */
 static void run_subsets(const ts_op *op, const ts_op_case *test, ts_real *const values[], unsigned all, int pipe_end) {
     run_subset(op, test, values, all, pipe_end);
     for (int i = 0; i < test->n_in; i++)
@@ -48,8 +49,8 @@ static void run_subsets(const ts_op *op, const ts_op_case *test, ts_real *const 
         if ((subset & ~all) == 0) run_subset(op, test, values, subset, pipe_end);
 }
 
-/* Signals end the child, without a core file; an op with parallel regions of its own has one thread (parallel.h); and
- * one that waits for ever is ended. */
+/* Signals end the child, without a core file; an op with its own parallel regions gets one thread (parallel.h); and an
+ * alarm ends a child that hangs. */
 static void prepare_child(void) {
     enum { PATIENCE = 60 }; /* seconds */
     static const int signals[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGALRM};
@@ -63,7 +64,7 @@ static void prepare_child(void) {
 
 /* ---- the parent ---------------------------------------------------------------------------------------------- */
 
-/* Says what the child did last, and what to do about it. */
+/* Writes what the child did last, and what to do about it. */
 static void explain(const ts_op *op, unsigned all, int last, int status, char *text, size_t room) {
     const unsigned subset = (unsigned)last & ~(unsigned)BACKWARD, missing = all & ~subset;
     char end[100];
@@ -91,7 +92,7 @@ static void explain(const ts_op *op, unsigned all, int last, int status, char *t
                  end);
 }
 
-/* The last byte that the child wrote; -1: none. */
+/* The last byte that the child wrote, or -1 if there is none. */
 static int last_byte(int pipe_end) {
     int last = -1;
     unsigned char byte;

@@ -1,3 +1,4 @@
+/* parallel.c: the parallel loop, and the detection of forked children (parallel.h). */
 #include "parallel.h"
 
 int64_t ts_parallel_cutoff = 200000;
@@ -7,11 +8,11 @@ void ts_for_each(int64_t items, int64_t steps, ts_item_fn *run, const void *call
         for (int64_t item = 0; item < items; item++) run(call, item);
         return;
     }
-    enum { SHARES = 8 }; /* of every thread: the slower ones take fewer */
+    enum { SHARES = 8 }; /* chunks per thread, so that slower threads can take fewer */
     const int64_t shares = SHARES * ts_max_threads(), chunk = items > shares ? items / shares : 1;
 #pragma omp parallel for schedule(dynamic, chunk)
     for (int64_t item = 0; item < items; item++) run(call, item);
-    (void)chunk; /* without OpenMP */
+    (void)chunk; /* unused without OpenMP */
 }
 
 /* ---- forked children ----------------------------------------------------------------------------------------- */
@@ -24,10 +25,10 @@ void ts_for_each(int64_t items, int64_t steps, ts_item_fn *run, const void *call
 #include <unistd.h>
 
 bool ts_threads_are_lost;
-static bool had_threads; /* just before a fork */
+static bool had_threads; /* before the latest fork */
 
-/* Whether this process has one thread; no where that cannot be read. It is field 20 of /proc/self/stat, the 18th after
- * the program's name in parentheses. */
+/* Whether this process has a single thread; false if that cannot be read. The number of threads is field 20 of
+ * /proc/self/stat, the 18th after the program's name in parentheses. */
 static bool is_single(void) {
     char text[1024];
     const int file = open("/proc/self/stat", O_RDONLY | O_CLOEXEC);

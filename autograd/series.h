@@ -1,8 +1,8 @@
-/* series.h: logarithm, exponential, sine and cosine in double, for loops that become vectors.
+/* series.h: logarithm, exponential, sine and cosine in double, for loops that the compiler vectorises.
  *
- * The C library's give one number a call. These are plain power series, right to about 4 units in the last place on the
- * ranges stated; without branches, and without fused operations, so that every processor and every vector width gives
- * the same bits. */
+ * The C library's functions give one number per call. These are plain power series, accurate to about 4 units in the
+ * last place on the ranges stated, without branches or fused operations, so that every processor and every vector width
+ * gives the same bits. */
 #ifndef TS_SERIES_H
 #define TS_SERIES_H
 
@@ -22,19 +22,19 @@ static inline double series_of_bits(uint64_t bits) {
     return x;
 }
 
-/* A whole number below 2^52. */
+/* An integer below 2^52 as a double. */
 static inline double series_of_whole(uint64_t n) {
     return series_of_bits(n | 0x4330000000000000u) - 0x1p52;
 }
 
-/* Added, it rounds to a whole number, which then stands in the low bits. */
+/* Adding it rounds a number to an integer, which is then in the low bits. */
 #define SERIES_SHIFT 0x1.8p52
-/* ln 2 in two parts, the first with 20 zeros at its end: times a whole number it is exact. */
+/* ln 2 in two parts. The first ends in 20 zero bits, so its products with exponents are exact. */
 #define SERIES_LN2_HIGH 0x1.62e42feep-1
 #define SERIES_LN2_LOW 0x1.a39ef35793c76p-33
 
 /* x = 2^e m with m in [sqrt(1/2), sqrt(2)]; ln m = 2 artanh s with s = (m - 1)/(m + 1), by its series: |s| < 0.172.
- * For positive x that are no denormals. */
+ * For positive, normal x. */
 static inline double series_log(double x) {
     const uint64_t bits = series_bits_of(x);
     double m = series_of_bits((bits & 0xFFFFFFFFFFFFFu) | 0x3FF0000000000000u), e = series_of_whole(bits >> 52) - 1023;
@@ -48,8 +48,8 @@ static inline double series_log(double x) {
     return e * SERIES_LN2_HIGH + (2 * s + (2 * s * (z * p) + e * SERIES_LN2_LOW));
 }
 
-/* e^x = 2^n e^r with |r| <= ln 2 / 2, by its series, in pairs of terms: rows are short, and would wait for one sum
- * after another. For |x| <= 700. */
+/* e^x = 2^n e^r with |r| <= ln 2 / 2, by its series. Terms are added in pairs, as rows are too short to hide the
+ * latency of a chain of sums. For |x| <= 700. */
 static inline double series_exp(double x) {
     const double t = x * 0x1.71547652b82fep0 + SERIES_SHIFT, n = t - SERIES_SHIFT;
     const double r = (x - n * SERIES_LN2_HIGH) - n * SERIES_LN2_LOW, r2 = r * r, r4 = r2 * r2;
@@ -64,8 +64,8 @@ typedef struct series_point {
     double cosine, sine;
 } series_point;
 
-/* The point at u in [0,1] of the way round: the angle is q quarters and r, |r| <= pi/4; series in r. Small u lose
- * nothing: r is their multiple. */
+/* The point of the unit circle at angle 2 pi u, u in [0,1]: q quarter turns and r, |r| <= pi/4, with series in r. Small
+ * u lose no digits, as r is then a multiple of u. */
 static inline series_point series_circle(double u) {
     const double t = 4 * u + SERIES_SHIFT, q = t - SERIES_SHIFT, r = (4 * u - q) * 1.5707963267948966192, z = r * r;
     const uint64_t quarter = series_bits_of(t);

@@ -1,4 +1,5 @@
-/* tape.c: a tape: its tensors, its failure, its scopes (tape.h). tape_apply.c applies ops, tape_backward.c differentiates. */
+/* tape.c: a tape: its tensors, its failure, its scopes (tape.h). tape_apply.c applies ops, tape_backward.c
+ * differentiates. */
 #include "tape.h"
 
 #include <math.h>

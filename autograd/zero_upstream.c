@@ -1,3 +1,4 @@
+/* zero_upstream.c: the test that zero upstream gradients add exactly 0 (gradcheck.h). */
 #include <float.h>
 #include <math.h>
 #include <stdio.h>
@@ -14,7 +15,7 @@
 #define SMALLEST FLT_TRUE_MIN
 #endif
 
-/* Where local derivatives are infinite or undefined, or overflow. */
+/* Inputs at which local derivatives are infinite or undefined, or overflow. */
 static const ts_real singular[] = {0, (ts_real)INFINITY, (ts_real)-INFINITY, (ts_real)NAN, LARGEST, -LARGEST, SMALLEST};
 enum { SINGULAR = sizeof singular / sizeof singular[0], MIXTURES = 4, PROBES = 4 };
 
@@ -25,8 +26,8 @@ typedef struct check {
     ts_tape *tape;
     ts_rng rng;
     uint64_t draws;
-    ts_real *values[TS_CASE_INPUTS]; /* ordinary ones, */
-    ts_real *grads[TS_CASE_INPUTS];  /* and the gradients there */
+    ts_real *values[TS_CASE_INPUTS]; /* ordinary inputs */
+    ts_real *grads[TS_CASE_INPUTS];  /* the gradients there */
     int64_t outputs;
     ts_real *out, *upstream;
     ts_tensor *in[TS_CASE_INPUTS], *result; /* of the last run */
@@ -60,9 +61,9 @@ static double gradient_at(const check *c, int i, int64_t e) {
     return c->in[i]->grad == NULL ? 0 : (double)c->in[i]->grad[e];
 }
 
-/* ---- nobody asks for anything ------------------------------------------------------------------------------------ */
+/* ---- the whole upstream gradient is 0 ---------------------------------------------------------------------------- */
 
-/* All gradients at the present values, from an upstream of zeros. */
+/* All gradients at the current values must be 0. */
 static ts_status expect_zeros(check *c) {
     memset(c->upstream, 0, (size_t)c->outputs * sizeof(ts_real));
     const ts_status status = backward(c);
@@ -77,7 +78,7 @@ static ts_status expect_zeros(check *c) {
     return status;
 }
 
-/* Inputs that hold one singular number everywhere, then mixtures of all of them with ordinary ones. */
+/* Inputs that hold one singular number everywhere, then mixtures of all singular numbers with ordinary ones. */
 static ts_status check_all_zero(check *c, uint64_t seed) {
     ts_status status = TS_OK;
     for (int round = 0; round < SINGULAR + MIXTURES && status == TS_OK; round++) {
@@ -93,9 +94,9 @@ static ts_status check_all_zero(check *c, uint64_t seed) {
     return status;
 }
 
-/* ---- nobody asks for what depends on one element ----------------------------------------------------------------- */
+/* ---- the upstream gradient is 0 for the outputs that depend on one element --------------------------------------- */
 
-/* The upstream that asks for all but the outputs that one element of an input moves, wherever it is put. */
+/* Sets c->upstream to 0 for the outputs that change when `element` becomes one of the singular numbers. */
 static ts_status ask_for_others(check *c, ts_real *element) {
     const ts_real ordinary = *element;
     ts_status status = forward(c);
@@ -111,7 +112,7 @@ static ts_status ask_for_others(check *c, ts_real *element) {
     return status;
 }
 
-/* The gradients of the last run: 0 of the element itself, and elsewhere what they are when it is an ordinary one. */
+/* The gradient of the last run must be 0 at the element, and elsewhere what it is when the element is ordinary. */
 static ts_status compare(const check *c, int input, int64_t element) {
     for (int i = 0; i < c->test->n_in; i++)
         for (int64_t e = 0; e < size_of(c, i); e++) {

@@ -1,3 +1,4 @@
+/* fast_attention.c: the tasks of fast attention and their division among threads (fast_attention.h). */
 #include "fast_attention.h"
 
 #include <math.h>
@@ -19,7 +20,7 @@ bool ts_fast_attention_takes(double gamma, double dropout) {
     return gamma > 1e-18 && gamma < 1e18 && dropout >= 0 && dropout < 1;
 }
 
-/* Of each map: the unit of its scores, whether gamma matters to it, and whether weights have a gradient. */
+/* For each map: the unit of its scores, whether gamma matters, and whether its weights have a gradient. */
 static const struct {
     double unit;
     bool scaled, slopes;
@@ -30,8 +31,8 @@ static const struct {
     [TS_FAST_LINEAR] = {.unit = 1, .slopes = true},
 };
 
-/* Sizes in ts_reals, each a multiple of 64 bytes: of what is prepared of one batch, all of it a slot, for how many
- * batches there is room, of the notes of which are spoilt, of the words of dropout and of means. */
+/* Sizes in ts_reals, each a multiple of 64 bytes. A slot holds what is prepared for one batch: centre, centred and
+ * bias. After `slots` of them follow task.spoilt, task.columns and task.means. */
 typedef struct layout {
     int64_t centre, centred, bias, slot, slots, spoilt, columns, means;
 } layout;
@@ -40,13 +41,13 @@ static int64_t padded(int64_t reals) {
     return (reals + 15) / 16 * 16;
 }
 
-/* How many threads share a call: one where there is little to do, or where every thread has a call of its own. */
+/* How many threads share a call: one when there is little work, or when every thread has a call of its own. */
 static int64_t threads_for(const ts_fast_attention *a) {
     const double steps = (double)a->batches * (double)a->n * (double)a->m * (double)(a->e + a->f) / TS_VECTOR_STEPS;
     return ts_pays((int64_t)fmin(steps, 0x1p62)) ? ts_max_threads() : 1;
 }
 
-/* With enough batches each is one thread's, which prepares it when its turn comes. */
+/* Whether there are enough batches to give each to one thread, which prepares it when its turn comes. */
 static bool goes_by_batches(const ts_fast_attention *a, int64_t threads) {
     return threads == 1 || a->batches >= 4 * threads;
 }
@@ -78,7 +79,7 @@ typedef struct call {
     layout layout;
     ts_real *slots, *means, *work;
     int64_t work_size, blocks, threads;
-    int64_t first, end; /* in backward, the chunk of keys in hand */
+    int64_t first, end; /* in backward, the current chunk of keys */
 } call;
 
 static call call_of(const ts_fast_attention *a, bool backward, ts_real *scratch) {
@@ -105,7 +106,7 @@ static call call_of(const ts_fast_attention *a, bool backward, ts_real *scratch)
     return c;
 }
 
-/* The task with the keys of a batch, prepared in, or to be prepared in, a slot. */
+/* The task for a batch whose keys are, or will be, prepared in this slot. */
 static ts_fast_task task_in(const call *c, int64_t slot, int64_t batch) {
     ts_fast_task task = c->task;
     if (c->a->euclidean) {
@@ -132,7 +133,7 @@ static ts_real *my_work(const call *c) {
     return c->work + my_place(c) * c->work_size;
 }
 
-/* run(c, 0) .. run(c, items - 1), by the threads of the call. */
+/* run(c, 0) .. run(c, items - 1), divided among the threads of the call. */
 static void share(const call *c, int64_t items, ts_item_fn *run) {
     ts_for_each(items, c->threads == 1 ? 0 : INT64_MAX, run, c);
 }
@@ -176,7 +177,7 @@ static bool finds_means(const ts_fast_attention *a) {
     return a->map == TS_FAST_SPARSEMAX && (a->dq != NULL || a->dk != NULL);
 }
 
-/* A batch is one thread's: the weights of its rows are computed once for dq, dk and dv. */
+/* One thread does a whole batch and computes the weights of its rows once for dq, dk and dv. */
 static void backward_batch(const void *context, int64_t batch) {
     const call *c = context;
     const ts_fast_attention *a = c->a;
@@ -194,7 +195,7 @@ static void means_block(const void *context, int64_t item) {
     c->kernels->find_means(&task, my_work(c), batch, item % c->blocks);
 }
 
-/* What the keys in hand add to dq of a block of rows. */
+/* What the current chunk of keys adds to dq of a block of rows. */
 static void rows_block(const void *context, int64_t item) {
     const call *c = context;
     const int64_t batch = item / c->blocks;
@@ -208,7 +209,7 @@ static int64_t pieces_of(const call *c) {
     return (c->end - c->first + PIECE - 1) / PIECE;
 }
 
-/* dk and dv of some of the keys in hand. */
+/* dk and dv of one piece of the current chunk of keys. */
 static void keys_piece(const void *context, int64_t item) {
     const call *c = context;
     const int64_t batch = item / pieces_of(c), from = c->first + item % pieces_of(c) * PIECE;
@@ -216,8 +217,8 @@ static void keys_piece(const void *context, int64_t item) {
     c->kernels->backward_keys(&task, my_work(c), batch, from, c->end - from < PIECE ? c->end : from + PIECE, false);
 }
 
-/* With fewer batches than threads rows are shared out, then keys. Chunk by chunk, so that every gradient is added to in
- * the order of backward_batch, even if two of them are one array. */
+/* With fewer batches than threads, the threads divide the rows, then the keys. This is done chunk by chunk, so that
+ * every gradient is accumulated in the order of backward_batch, even if two of them are one array. */
 static void backward_by_parts(call *c) {
     const ts_fast_attention *a = c->a;
     share(c, a->batches, prepare_batch);

@@ -1,5 +1,5 @@
-/* fast_attention_blocks.h: the workspace, and blocks of rows in lanes. Included once for each instruction set, see
- * fast_attention_body.h. */
+/* fast_attention_blocks.h: the workspace, and blocks of rows laid out in lanes. Included once for each instruction set,
+ * see fast_attention_body.h. */
 #ifndef TS_FAST_ATTENTION_BLOCKS_H
 #define TS_FAST_ATTENTION_BLOCKS_H
 
@@ -9,29 +9,29 @@
 enum {
     BLOCK_VECS = 48 * (int)sizeof(float) / SIMD_BYTES, /* 48 rows, in float */
     BLOCK_ROWS = BLOCK_VECS * LANES,
-    TILE_KEYS = 64,  /* scores and slopes of so many keys stay in the first cache */
-    KEPT_KEYS = 4096 /* and scores of so many in the second */
+    TILE_KEYS = 64,  /* scores and slopes of this many keys stay in the first-level cache, */
+    KEPT_KEYS = 4096 /* and scores of this many in the second-level cache */
 };
 
 /* ---- workspace --------------------------------------------------------------------------------------------------- */
 
 enum {
     Q_LANES,    /* [e,rows] score_scale (q - c) */
-    Q_NORMS,    /* [rows] of whole scores: score_scale ||q - c||^2 / 2 */
+    Q_NORMS,    /* [rows] score_scale ||q - c||^2 / 2, if task->whole */
     SUM_LANES,  /* [max(e,f),rows] y, or dq */
     MASK_LANES, /* [keys,rows] the mask */
     SCORES,     /* [keys,rows] scores, then weights */
-    STATISTICS, /* [rows] of the scores, see fast_attention_maps.h */
-    SUMS,       /* [rows] of weights, then 1/sum */
-    SEARCH,     /* [4,rows] what sparsemax finds its threshold with */
-    DY_LANES,   /* [f,rows] dy kept_share, over sum where slopes depend on it: from here on for backward */
+    STATISTICS, /* [rows] statistics of the scores, see fast_attention_maps.h */
+    SUMS,       /* [rows] sums of weights, then 1/sum */
+    SEARCH,     /* [4,rows] sparsemax's search for its threshold */
+    DY_LANES,   /* [f,rows] dy kept_share, divided by sum where slopes depend on it; from here on for backward only */
     SLOPES,     /* [keys,rows] dP, then dS */
-    MEANS,      /* [rows] what is taken off dP, over sum as that is */
-    SLOPE_SUMS, /* [rows] of whole scores: sum_j dS_ij */
-    Q_ROWS,     /* [rows,k_width] grad_scale (q - c), and 1 when euclidean */
+    MEANS,      /* [rows] what is subtracted from dP, divided by sum if dP is */
+    SLOPE_SUMS, /* [rows] sum_j dS_ij, if task->whole */
+    Q_ROWS,     /* [rows,k_width] grad_scale (q - c), and a column of ones if euclidean */
     DY_ROWS,    /* [rows,v_width] dy kept_share / sum */
-    DK,         /* [keys,k_width] of a chunk */
-    DV,         /* [keys,v_width] */
+    DK,         /* [keys,k_width] dk of a chunk */
+    DV,         /* [keys,v_width] dv of a chunk */
     BUFFERS
 };
 
@@ -43,7 +43,7 @@ static int64_t whole_vectors(int64_t n) {
     return (n + LANES - 1) / LANES * LANES;
 }
 
-/* Euclidean keys also need sum_i dS_ij: the sum over a column of ones beside the queries. */
+/* Euclidean keys also need sum_i dS_ij, which a column of ones beside the queries supplies. */
 static int64_t k_width(const ts_fast_attention *a) {
     return whole_vectors(a->e + a->euclidean);
 }
@@ -52,8 +52,8 @@ static int64_t least(int64_t a, int64_t b) {
     return a < b ? a : b;
 }
 
-/* Whether all keys' scores are kept from the search for a row's threshold to the weights, or from the means to the
- * slopes; else they are computed again. */
+/* Whether the scores of all keys are kept from the search for a row's threshold to the weights, or (keeps_slopes) with
+ * dP from the means to the slopes; otherwise they are computed again. */
 static bool keeps_scores(const ts_fast_attention *a) {
     return a->map == TS_FAST_SPARSEMAX && a->m <= KEPT_KEYS;
 }
@@ -102,12 +102,12 @@ static workspace workspace_of(const ts_fast_attention *a, ts_real *work) {
 /* ---- blocks of rows ---------------------------------------------------------------------------------------------- */
 
 typedef struct block {
-    int64_t batch, first, rows, vecs, width; /* width = vecs * LANES numbers from one line of lanes to the next */
-    vec_word words[BLOCK_VECS];              /* of dropout */
+    int64_t batch, first, rows, vecs, width; /* width = vecs * LANES is the step between lines of lanes */
+    vec_word words[BLOCK_VECS];              /* the rows' dropout words */
     bool careful; /* something is not finite: products leave out zeros of weights and gradients, see simd_asked.h */
 } block;
 
-/* Blocks are of nearly equal numbers of vectors. */
+/* Blocks have nearly equal numbers of vectors. */
 static block block_of(const ts_fast_task *task, int64_t batch, int64_t index) {
     const ts_fast_attention *a = task->a;
     const int64_t all = (a->n + LANES - 1) / LANES, count = (all + BLOCK_VECS - 1) / BLOCK_VECS;
@@ -120,7 +120,7 @@ static block block_of(const ts_fast_task *task, int64_t batch, int64_t index) {
     return b;
 }
 
-/* lanes[c][r] = x[r][c] of the block's rows of x, `step` numbers apart; zeros in lanes without a row. */
+/* lanes[c][r] = x[r][c] for the block's rows of x, which are `step` numbers apart; 0 in lanes without a row. */
 static void to_lanes(const ts_fast_attention *a, const block *b, const ts_real *x, int64_t step, int64_t cols,
                      ts_real *lanes) {
     transpose(x + (b->batch * a->n + b->first) * step, step, b->rows, cols, lanes, b->width, false, 1);
@@ -129,8 +129,8 @@ static void to_lanes(const ts_fast_attention *a, const block *b, const ts_real *
         for (int64_t r = b->rows; r < b->width; r++) lanes[c * b->width + r] = 0;
 }
 
-/* Back again, times a factor, to rows of x or added to them; row by row, for x is far from the processor and the lanes
- * are near. `add` is a constant. */
+/* The reverse: the block's rows of x = (or +=) factor times the lanes. Goes row by row, as x is in memory and the lanes
+ * are in a cache. `add` is a compile-time constant. */
 SIMD_INLINE void from_lanes(const ts_fast_attention *a, const block *b, const ts_real *lanes, int64_t cols, ts_real *x,
                             const bool add, ts_real factor) {
     x += (b->batch * a->n + b->first) * cols;
@@ -148,7 +148,7 @@ static void pack_queries(const ts_fast_task *task, const block *b, const workspa
         const ts_real centre = task->centre == NULL ? 0 : task->centre[c];
         for (int64_t v = 0; v < b->vecs; v++, lanes += LANES)
             vec_store(lanes, (vec_load(lanes) - centre) * task->score_scale);
-        /* Lanes without a row would be as far off as the centre is. */
+        /* Lanes without a row would otherwise hold minus the centre. */
         for (int64_t r = b->rows - b->width; r < 0; r++) lanes[r] = 0;
     }
     for (int64_t v = 0; v < b->width && task->whole; v += LANES) {

@@ -1,21 +1,21 @@
 /* fast_attention_body.h: the kernels of fast attention, compiled once for each instruction set by the file that
  * defines SIMD_BYTES and KERNELS, the name of the table.
  *
- * Rows of queries lie side by side in vectors: all of a block's rows meet one key at a time, so maxima, sums,
- * thresholds and the exponential need nothing across lanes, and every product has the form of simd_product.h:
+ * Rows of queries lie side by side in vectors, and all rows of a block meet one key at a time, so maxima, sums,
+ * thresholds and exponentials need no operations across lanes, and every product has the form of simd_product.h:
  *
  *     scores   S' [keys,rows] = K Q'          y'  [f,rows] += V' P'         (' is the transpose)
  *     backward dP'[keys,rows] = V dY'         dq' [e,rows] += K' dS'
  *              dv [keys,f]   += P' dY         dk  [keys,e] += dS' Q
  *
- * Lanes past a block's last row hold zeros and stay finite; sums over rows leave them out. The parts: blocks of rows
- * and the workspace, the keys of a batch, the scores of a tile, and the row maps, a table of which ends theirs. */
+ * Lanes past a block's last row hold zeros and stay finite; sums over rows leave them out. The parts have their own
+ * headers: the workspace and blocks of rows, the keys of a batch, the scores of a tile, and the row maps. */
 #include "fast_attention_keys.h"
 #include "fast_attention_maps.h"
 
 /* ---- forward ----------------------------------------------------------------------------------------------------- */
 
-/* y and the statistics from the sums; a sum of 0 is that of a row without weights. */
+/* Computes y and a->stats from the sums; a row without weights has the sum 0. */
 static void forward_end(const ts_fast_task *task, const block *b, const workspace *w) {
     const ts_fast_attention *a = task->a;
     const int64_t at = b->batch * a->n + b->first;
@@ -37,7 +37,7 @@ static void forward_end(const ts_fast_task *task, const block *b, const workspac
     }
 }
 
-/* Sums of weights and of weights times values. */
+/* Computes the sums of weights and of weights times values. */
 static void forward_sums(const ts_fast_task *task, const block *b, const workspace *w) {
     const ts_fast_attention *a = task->a;
     const row_map *map = &row_maps[a->map];
@@ -63,7 +63,7 @@ static void forward_sums(const ts_fast_task *task, const block *b, const workspa
     }
 }
 
-/* Whether all values were finite: one that is not spoils a coordinate of all rows, whatever their weights are. */
+/* Whether all values were finite: one that is not spoils its coordinate in all rows, whatever their weights are. */
 static bool has_finite_sums(const ts_fast_task *task, const block *b, const workspace *w) {
     int spoilt = 0;
     for (int64_t c = 0; c < task->a->f; c++) spoilt |= !(w->buffer[SUM_LANES][c * b->width] * 0 == 0);
@@ -76,7 +76,7 @@ static void forward(const ts_fast_task *task, ts_real *work, int64_t batch, int6
     block b = block_of(task, batch, index);
     pack_queries(task, &b, &w);
     forward_sums(task, &b, &w);
-    if ((a->mask != NULL || task->drops) && !has_finite_sums(task, &b, &w)) { /* what weights of 0 should keep out */
+    if ((a->mask != NULL || task->drops) && !has_finite_sums(task, &b, &w)) { /* weights of 0 should keep them out */
         b.careful = true;
         forward_sums(task, &b, &w);
     }
@@ -89,10 +89,10 @@ typedef struct wanted {
     bool dq, dk, dv;
 } wanted;
 
-/* Means and dy of some rows, in lanes. With 1/sum in dy and the means, weights and slopes need no division; slopes that
- * do not depend on the sum get 1 in its place. Rows without weights take no part, whatever their dy is. In care rows
- * whose dy is all 0 do not either, whatever their weights are: they get 0 for 1/sum. Zeros are returned, or NaN where
- * something is not finite; `careful` is a constant. */
+/* Prepares the means and dy of one vector of rows. As 1/sum is included in dy and the means, weights and slopes need no
+ * division; for slopes that do not depend on the sum, 1 takes its place. Rows without weights take no part, whatever
+ * their dy is. With `careful`, a compile-time constant, neither do rows whose dy is all 0, whatever their weights are:
+ * their 1/sum becomes 0. Returns zeros, or NaN where something is not finite. */
 SIMD_INLINE vec pack_upstream_rows(const ts_fast_task *task, const block *b, const workspace *w, int64_t v,
                                    const bool careful) {
     const row_map *map = &row_maps[task->a->map];
@@ -115,7 +115,7 @@ SIMD_INLINE vec pack_upstream_rows(const ts_fast_task *task, const block *b, con
     return mean * 0 + over_sum * 0 + statistic * 0;
 }
 
-/* Statistics, means and dy of the block, and whether it needs care. */
+/* Prepares the statistics, means and dy of the block, and sets b->careful. */
 static void pack_upstream(const ts_fast_task *task, block *b, const workspace *w) {
     const ts_fast_attention *a = task->a;
     const int64_t at = b->batch * a->n + b->first, width = whole_vectors(a->f);
@@ -140,16 +140,16 @@ static void pack_upstream(const ts_fast_task *task, block *b, const workspace *w
     }
 }
 
-/* In care: a row whose sum of weights is NaN has weights of NaN only. */
+/* For careful blocks: a row whose sum of weights is NaN gets weights of NaN only. */
 static void spread_nan(const block *b, const workspace *w, const key_tile *t) {
     for (int64_t i = 0; i < t->keys * b->width; i += LANES) {
         const vec over_sum = vec_load(w->buffer[SUMS] + i % b->width);
-        const vec_int nan = over_sum != over_sum; /* all bits of it make a NaN */
+        const vec_int nan = over_sum != over_sum; /* all bits set, which is a NaN */
         vec_store(t->scores + i, (vec)((vec_int)vec_load(t->scores + i) | nan));
     }
 }
 
-/* In care: no weights and slopes in rows that take no part, and of keys that are excluded. */
+/* For careful blocks: clears the weights and slopes of rows that take no part and of excluded keys. */
 static void silence(const ts_fast_task *task, const block *b, const workspace *w, const key_tile *t, bool slopes) {
     const bool masked = task->a->mask != NULL;
     if (masked) load_mask(task, b, w, t);
@@ -177,7 +177,7 @@ static void pack_query_rows(const ts_fast_task *task, const block *b, const work
     }
 }
 
-/* What a tile adds to dk and dv, in which it has place `in_chunk`; the first block writes them. */
+/* Adds what a tile gives to DK and DV, from key `in_chunk` of the chunk on; the first block overwrites them. */
 static void backward_tile_keys(const ts_fast_task *task, const block *b, const workspace *w, const key_tile *t,
                                int64_t in_chunk, wanted want) {
     const int64_t q_width = k_width(task->a), dy_width = whole_vectors(task->a->f);
@@ -194,7 +194,7 @@ static void backward_tile_keys(const ts_fast_task *task, const block *b, const w
     }
 }
 
-/* What a tile gives to the sums of dq; without `add` there are none yet. */
+/* Adds what a tile gives to the sums for dq, or without `add` overwrites them. */
 static void backward_tile_rows(const ts_fast_task *task, const block *b, const workspace *w, const key_tile *t,
                                bool add) {
     const product p = {.rows = task->a->e,
@@ -216,7 +216,7 @@ static void backward_tile_rows(const ts_fast_task *task, const block *b, const w
     }
 }
 
-/* From sum_j dS_ij k_j to dq; of whole scores, whose slopes do not add up to 0, q_i sum_j dS_ij is taken off. */
+/* From sum_j dS_ij k_j to dq. If task->whole, slopes do not add up to 0, and q_i sum_j dS_ij is subtracted. */
 static void backward_rows_end(const ts_fast_task *task, const block *b, const workspace *w, bool add) {
     const ts_fast_attention *a = task->a;
     ts_real *lanes = w->buffer[SUM_LANES];
@@ -230,8 +230,8 @@ static void backward_rows_end(const ts_fast_task *task, const block *b, const wo
         from_lanes(a, b, lanes, a->e, a->dq, false, task->grad_scale);
 }
 
-/* The means of a map that has a way of its own to find them: known already, or found now from all keys; then scores and
- * dP are kept, and the answer is true. */
+/* For a map with its own find_means: takes the means found before or, if there are none, finds them from all keys and
+ * returns true, as scores and dP are then kept. */
 static bool backward_means(const ts_fast_task *task, const block *b, const workspace *w) {
     const row_map *map = &row_maps[task->a->map];
     if (map->find_means == NULL) return false;
@@ -243,7 +243,7 @@ static bool backward_means(const ts_fast_task *task, const block *b, const works
     return false;
 }
 
-/* Keys first .. end-1 against a block of rows. */
+/* The backward pass of a block of rows and the keys first .. end-1. */
 static void backward_block(const ts_fast_task *task, const workspace *w, int64_t batch, int64_t index, int64_t first,
                            int64_t end, wanted want) {
     const ts_fast_attention *a = task->a;
@@ -266,14 +266,14 @@ static void backward_block(const ts_fast_task *task, const workspace *w, int64_t
     if (want.dq) backward_rows_end(task, &b, w, first > 0 || !a->fresh[0]);
 }
 
-/* From the sums of a chunk to dk and dv. */
+/* Adds the sums of a chunk to dk and dv. */
 static void backward_end(const ts_fast_task *task, const workspace *w, int64_t batch, int64_t first, int64_t end) {
     const ts_fast_attention *a = task->a;
     const ts_real *sums = w->buffer[DK];
     for (int64_t j = first; j < end && a->dk != NULL; j++, sums += k_width(a)) {
         ts_real *dk = a->dk + (batch * a->m + j) * a->e;
         const ts_real factor = a->euclidean ? task->grad_scale * sums[a->e] : 0;
-        const ts_real *k = factor != 0 ? task->keys + j * task->key_step : sums; /* not 0 times infinity */
+        const ts_real *k = factor != 0 ? task->keys + j * task->key_step : sums; /* avoids 0 times infinity */
         for (int64_t c = 0; c < a->e; c++)
             dk[c] = (a->fresh[1] ? 0 : dk[c]) + (a->euclidean ? sums[c] - factor * k[c] : sums[c]);
     }

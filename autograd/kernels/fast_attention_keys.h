@@ -1,4 +1,4 @@
-/* fast_attention_keys.h: what is made of a batch's keys and values before rows meet them. */
+/* fast_attention_keys.h: what is prepared from a batch's keys and values before rows meet them. */
 #ifndef TS_FAST_ATTENTION_KEYS_H
 #define TS_FAST_ATTENTION_KEYS_H
 
@@ -10,10 +10,10 @@
 
 /* ---- the point that distances are taken about -------------------------------------------------------------------- */
 
-/* Keys it is the mean of, at most. */
+/* The point is the mean of at most this many keys. */
 enum { SAMPLE = 64 };
 
-/* common[j] = 1 for a finite key that every row sees, of the rows that see any, else 0; how many there are. */
+/* common[j] = 1 for a finite key that is seen by every row that sees any key, else 0; returns the number of ones. */
 static int64_t find_common(const ts_fast_attention *a, int64_t batch, ts_real *common) {
     const ts_real *k = a->k + batch * a->m * a->e, *mask = a->mask + batch * a->n * a->m;
     int64_t count = 0;
@@ -33,7 +33,7 @@ static bool is_seen(const ts_fast_attention *a, int64_t batch, int64_t j) {
     return i < a->n;
 }
 
-/* The finite key nearest the origin that some row sees; -1 if there is none. */
+/* The finite key nearest the origin among those that some row sees; -1 if there is none. */
 static int64_t shortest_seen(const ts_fast_attention *a, int64_t batch) {
     const ts_real *k = a->k + batch * a->m * a->e;
     double shortest = INFINITY;
@@ -48,19 +48,20 @@ static int64_t shortest_seen(const ts_fast_attention *a, int64_t batch) {
     return found;
 }
 
-/* The keys whose mean is the centre; how many. They are spread evenly over all of them. What a mask excludes may lie
- * anywhere, so under a mask they are keys that all rows see: what some row excludes moves nothing. If there are none,
- * the shortest key that any row sees is alone: no outlier of one row then costs another one its digits. */
+/* Finds the keys whose mean is the centre, spread evenly over all keys; returns their number. Excluded keys may lie
+ * anywhere, so under a mask these are keys that all rows see, and a key that some row excludes has no influence. If
+ * there are none, the shortest key that any row sees is taken alone: then no outlier of one row costs another row
+ * digits. */
 static int64_t sample_keys(const ts_fast_task *task, int64_t batch, int64_t keys[SAMPLE]) {
     const ts_fast_attention *a = task->a;
-    ts_real *const common = task->bias; /* which is not there yet */
+    ts_real *const common = task->bias; /* not computed yet, used as scratch */
     const int64_t all = a->mask == NULL ? a->m : find_common(a, batch, common), samples = least(all, SAMPLE);
     if (all == 0) {
         keys[0] = shortest_seen(a, batch);
         return keys[0] >= 0;
     }
     for (int64_t s = 0, j = -1, passed = 0; s < samples; s++) {
-        const int64_t wanted = s * all / samples; /* of those, from 0 */
+        const int64_t wanted = s * all / samples; /* index among the eligible keys */
         if (a->mask == NULL) j = passed = wanted;
         for (; passed <= wanted && a->mask != NULL; passed += common[j] != 0) j++;
         keys[s] = j;
@@ -72,7 +73,7 @@ enum { COLUMNS = 8 };
 typedef ts_real real_columns __attribute__((vector_size(COLUMNS * sizeof(ts_real))));
 typedef double double_columns __attribute__((vector_size(COLUMNS * sizeof(double))));
 
-/* The mean of at most SAMPLE keys: any point in their midst would do. */
+/* The mean of at most SAMPLE keys; any point amid them would do. */
 static void find_centre(const ts_fast_task *task, int64_t batch) {
     const ts_fast_attention *a = task->a;
     const ts_real *k = a->k + batch * a->m * a->e;
@@ -80,7 +81,8 @@ static void find_centre(const ts_fast_task *task, int64_t batch) {
     const int64_t count = sample_keys(task, batch, keys);
     memset(task->centre, 0, (size_t)task->key_step * sizeof *task->centre);
     for (int64_t next = 0; next < a->e && count > 0; next += COLUMNS) {
-        const int64_t columns = least(a->e, COLUMNS), first = least(next, a->e - columns); /* the last may overlap */
+        const int64_t columns = least(a->e, COLUMNS),
+                      first = least(next, a->e - columns); /* the last group may overlap */
         double_columns sums = {0};
         for (int64_t s = 0; s < count; s++) {
             real_columns x = {0};
@@ -96,10 +98,11 @@ static void find_centre(const ts_fast_task *task, int64_t batch) {
 
 /* ---- preparation ------------------------------------------------------------------------------------------------- */
 
-/* Keys less the centre, and their norms. */
+/* Keys minus the centre, and the bias from their norms. */
 static void centre_keys(const ts_fast_task *task, int64_t batch) {
     const ts_fast_attention *a = task->a;
-    const int64_t tail = a->e / LANES * LANES; /* the vector from there on ends in the next keys: `own` cuts it off */
+    const int64_t tail =
+        a->e / LANES * LANES; /* the vector from there on extends into the next key, which `own` masks */
     vec_int own;
     for (int l = 0; l < LANES; l++) own[l] = tail + l < a->e ? -1 : 0;
     const ts_real *k = a->k + batch * a->m * a->e;
@@ -107,7 +110,7 @@ static void centre_keys(const ts_fast_task *task, int64_t batch) {
     for (int64_t j = 0; j < a->m; j++, k += a->e, x += task->key_step) {
         const ts_real *from = k;
         vec sums = {0};
-        if ((a->m - j) * a->e < tail + LANES) { /* no key may follow */
+        if ((a->m - j) * a->e < tail + LANES) { /* a whole vector would pass the end of k */
             memcpy(x, k, (size_t)a->e * sizeof *x);
             from = x;
         }

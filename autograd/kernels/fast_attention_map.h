@@ -1,16 +1,17 @@
-/* fast_attention_map.h: scores to weights, and dP to dS, of one row map. Included once for each, with MAP its name, for
- * which there are, in vectors of rows:
+/* fast_attention_map.h: turns scores into weights, and dP into dS, for one row map. Included once for each map, with
+ * MAP its name, after the definition of these functions on vectors of rows:
  *
- *     MAP_statistic(s, step, keys, before)  a row's statistic after a tile, from that before it
- *     MAP_shrink(before, now)               what weights by the statistic before are multiplied by to be those by now
+ *     MAP_statistic(s, step, keys, before)  a row's statistic after a tile, given the statistic before it
+ *     MAP_shrink(before, now)               the factor from weights under the statistic `before` to those under `now`
  *     MAP_weight(s, statistic)              a weight, not yet divided by the row's sum
- *     MAP_slope(s, weight, statistic, d)    dS from d = dP - mean, which is over the row's sum already
+ *     MAP_slope(s, weight, statistic, d)    dS from d = dP - mean, which is already divided by the row's sum
  */
 #define JOIN_AGAIN(x, y) x##_##y
 #define JOIN(x, y) JOIN_AGAIN(x, y)
 #define OF_MAP(name) JOIN(MAP, name)
 
-/* Scores become weights, or 0 where dropped; the sum returned is of all. `drops` is a constant. */
+/* Scores become weights, or 0 where dropped; returns the sum of all weights, with dropped ones. `drops` is a
+ * compile-time constant. */
 SIMD_INLINE vec OF_MAP(weigh_rows)(const ts_fast_task *task, ts_real *s, int64_t step, int64_t keys, vec statistic,
                                    vec_word row, const uint32_t *columns, const bool drops) {
     vec sum = {0};
@@ -23,7 +24,7 @@ SIMD_INLINE vec OF_MAP(weigh_rows)(const ts_fast_task *task, ts_real *s, int64_t
     return sum;
 }
 
-/* Weights of a tile, and what came before it in terms of the new statistic. */
+/* Computes the weights of a tile, and rescales the sums so far to the new statistic. */
 static void OF_MAP(weigh)(const ts_fast_task *task, const block *b, const workspace *w, const key_tile *t) {
     for (int64_t v = 0; v < b->vecs; v++) {
         ts_real *s = t->scores + v * LANES, *statistic = w->buffer[STATISTICS] + v * LANES,
@@ -42,7 +43,7 @@ static void OF_MAP(weigh)(const ts_fast_task *task, const block *b, const worksp
     }
 }
 
-/* Scores become weights times sum, dP becomes dS. `drops` and `slopes` are constants. */
+/* Scores become weights, not divided by the sum, and dP becomes dS. `drops` and `slopes` are compile-time constants. */
 SIMD_INLINE void OF_MAP(slope_rows)(const ts_fast_task *task, const block *b, const workspace *w, const key_tile *t,
                                     int64_t v, const bool drops, const bool slopes) {
     const vec statistic = vec_load(w->buffer[STATISTICS] + v * LANES), mean = vec_load(w->buffer[MEANS] + v * LANES);

@@ -1,5 +1,5 @@
-/* fast_attention_maps.h: the row maps of fast attention, each in terms of vectors of rows, see fast_attention_map.h. A
- * statistic starts at SIMD_LOWEST; scores of -inf have no weight under any map, and NaN makes a weight NaN. */
+/* fast_attention_maps.h: the row maps of fast attention as functions of vectors of rows, see fast_attention_map.h. A
+ * statistic starts at SIMD_LOWEST; a score of -inf has weight 0 under every map, and a NaN score has weight NaN. */
 #ifndef TS_FAST_ATTENTION_MAPS_H
 #define TS_FAST_ATTENTION_MAPS_H
 
@@ -74,10 +74,11 @@ SIMD_INLINE vec linear_slope(vec s, vec weight, vec max, vec d) {
 /* ---- the table --------------------------------------------------------------------------------------------------- */
 
 typedef struct row_map {
-    /* Statistics of a block's rows from all keys; NULL: they come with the weights, tile by tile. */
+    /* Finds the statistics of a block's rows from all keys; NULL: weigh updates them tile by tile. */
     void (*find)(const ts_fast_task *task, const block *b, const workspace *w);
     void (*weigh)(const ts_fast_task *task, const block *b, const workspace *w, const key_tile *t);
-    /* What is taken off dP, from all keys, under a map whose slopes do not depend on the sum of weights; NULL: dy.y. */
+    /* Finds what is subtracted from dP, for a map whose slopes do not depend on the sum of weights; NULL: it is dy.y.
+     */
     void (*find_means)(const ts_fast_task *task, const block *b, const workspace *w, bool keep);
     void (*slopes)(const ts_fast_task *task, const block *b, const workspace *w, const key_tile *t, bool slopes);
 } row_map;

@@ -12,8 +12,8 @@ typedef struct key_tile {
     ts_real *scores, *slopes; /* [keys,rows] */
 } key_tile;
 
-/* The tile from key `first` on, of keys that end before `end`; those whose scores, or slopes, are kept have places of
- * their own for them. */
+/* The tile from key `first` on, of keys before `end`. With `scores`, or `slopes`, every tile has its own place for
+ * them, where they are kept. */
 static key_tile tile_at(const block *b, const workspace *w, int64_t first, int64_t end, bool scores, bool slopes) {
     return (key_tile){.first = first,
                       .keys = least(end - first, TILE_KEYS),
@@ -25,7 +25,7 @@ static void load_mask(const ts_fast_task *task, const block *b, const workspace 
     to_lanes(task->a, b, task->a->mask + t->first, task->a->m, t->keys, w->buffer[MASK_LANES]);
 }
 
-/* Excluded keys get scores of -inf, and with them weights of 0, whatever they are. */
+/* Gives excluded keys the score -inf, hence the weight 0, whatever they hold. */
 static void exclude(const ts_fast_task *task, const block *b, const workspace *w, const key_tile *t) {
     const ts_real *lanes = w->buffer[MASK_LANES];
     load_mask(task, b, w, t);
@@ -36,7 +36,7 @@ static void exclude(const ts_fast_task *task, const block *b, const workspace *w
     }
 }
 
-/* Scores that lack ||q||^2 get it; they are 0 at most. */
+/* Subtracts Q_NORMS, which scores lack so far; the result is at most 0. */
 static void complete(const block *b, const workspace *w, const key_tile *t) {
     for (int64_t v = 0; v < b->width; v += LANES) {
         const vec norm = vec_load(w->buffer[Q_NORMS] + v);
@@ -62,9 +62,9 @@ static void score(const ts_fast_task *task, const block *b, const workspace *w, 
     if (a->mask != NULL) exclude(task, b, w, t);
 }
 
-/* The largest of a tile's scores, or `start` if that is larger; NaN is passed over. */
+/* The largest of a tile's scores, or `start` if that is larger; NaN is ignored. */
 static vec largest(const ts_real *s, int64_t step, int64_t keys, vec start) {
-    vec m0 = start, m1 = start, m2 = start, m3 = start; /* four, so as not to wait for each */
+    vec m0 = start, m1 = start, m2 = start, m3 = start; /* four independent maxima hide latency */
     int64_t j = 0;
     for (; j + 4 <= keys; j += 4, s += 4 * step) {
         m0 = vec_max(vec_load(s), m0);
@@ -76,7 +76,7 @@ static vec largest(const ts_real *s, int64_t step, int64_t keys, vec start) {
     return vec_max(vec_max(m0, m1), vec_max(m2, m3));
 }
 
-/* A product; where something is not finite zeros of the left factor, or of the right one, count for nothing. */
+/* A product; in careful blocks zeros of the left factor (with `left`) and the right one (with `right`) add 0. */
 static void multiply_block(const block *b, const product *p, bool left, bool right) {
     if (b->careful)
         multiply_asked(p, left, right);
@@ -84,7 +84,7 @@ static void multiply_block(const block *b, const product *p, bool left, bool rig
         multiply(p);
 }
 
-/* dP of the tile, over the row's sum of weights where slopes depend on that. */
+/* dP of the tile, divided by the row's sum of weights where slopes depend on it. */
 static void upstream(const ts_fast_task *task, const block *b, const workspace *w, const key_tile *t) {
     const int64_t f = task->a->f;
     const product p = {.rows = t->keys,
@@ -100,7 +100,7 @@ static void upstream(const ts_fast_task *task, const block *b, const workspace *
     multiply_block(b, &p, false, true);
 }
 
-/* The draws of a row's words and a key's: ts_drop in vectors. */
+/* The dropout draws of a vector of rows and one key: ts_drop in vectors. */
 SIMD_INLINE vec_signed draws(vec_word row, uint32_t column) {
     const vec_word x = (row ^ column) * 0x7feb352du;
     return (vec_signed)((x ^ x >> 15) * 0x846ca68bu);

@@ -1,14 +1,15 @@
 /* fast_attention_sparsemax.h: the threshold t of a row, sum_j [s_j - t]_+ = 1, and the mean of dP over its support.
  *
  * Newton's method on a convex, decreasing, piecewise linear function, started from below: t only grows, and stops once
- * no score has left the support, so there are fewer steps than scores, a few as a rule. A step taken from a part of the
- * keys alone ends below the threshold of all: the first pass takes one in every tile, while its scores are near. */
+ * no score has left the support, so there are fewer steps than scores, usually a few. A step that considers only some
+ * of the keys ends below the threshold of all: the first pass takes one in every tile, while its scores are in cache.
+ */
 #ifndef TS_FAST_ATTENTION_SPARSEMAX_H
 #define TS_FAST_ATTENTION_SPARSEMAX_H
 
 #include "fast_attention_scores.h"
 
-/* The threshold is found before the first weight, and does not change. */
+/* The threshold is found before the first weight and does not change. */
 SIMD_INLINE vec sparsemax_statistic(const ts_real *s, int64_t step, int64_t keys, vec threshold) {
     (void)s, (void)step, (void)keys;
     return threshold;
@@ -33,19 +34,19 @@ SIMD_INLINE vec sparsemax_slope(vec s, vec weight, vec threshold, vec d) {
 
 /* ---- the threshold ----------------------------------------------------------------------------------------------- */
 
-enum { TOP, TOTAL, COUNT, LAST, LINES }; /* of SEARCH: the maximum, sums and counts, the counts of the pass before */
+enum { TOP, TOTAL, COUNT, LAST, LINES }; /* lines of SEARCH: maximum, sum, count, count of the last pass */
 
 static ts_real *line(const block *b, const workspace *w, int which, int64_t v) {
     return w->buffer[SEARCH] + which * b->width + v * LANES;
 }
 
-/* For scores above the threshold: sum_j (s_j - t), and how many there are. */
+/* Of the scores above the threshold: sum_j (s_j - t) and their number. */
 typedef struct above {
     vec excess, count;
 } above;
 
 SIMD_INLINE above above_of(const ts_real *s, int64_t step, int64_t keys, vec threshold) {
-    vec excess0 = {0}, excess1 = {0}, count0 = {0}, count1 = {0}; /* two, so as not to wait for each */
+    vec excess0 = {0}, excess1 = {0}, count0 = {0}, count1 = {0}; /* two of each hide latency */
     int64_t j = 0;
     for (; j + 2 <= keys; j += 2, s += 2 * step) {
         const vec x = vec_load(s) - threshold, y = vec_load(s + step) - threshold;
@@ -59,7 +60,7 @@ SIMD_INLINE above above_of(const ts_real *s, int64_t step, int64_t keys, vec thr
     return (above){.excess = excess0 + excess1, .count = count0 + count1};
 }
 
-/* Where a step from `threshold` grows: rounded up to the maximum, which would leave no support, it does not. */
+/* Where a step from `threshold` is taken: not where it rounds up to the maximum, which would leave no support. */
 SIMD_INLINE vec_int grows(vec next, vec threshold, vec max) {
     return (next > threshold) & (next < max);
 }
@@ -68,7 +69,7 @@ SIMD_INLINE vec choose(vec_int holds, vec x, vec y) {
     return (vec)(((vec_int)x & holds) | ((vec_int)y & ~holds));
 }
 
-/* Below the threshold of any row with that maximum, and below the maximum however large that is. */
+/* A number below the threshold of any row with this maximum, and below the maximum itself however large that is. */
 SIMD_INLINE vec lowest_threshold(vec max) {
     const ts_real last_digit = sizeof(ts_real) == sizeof(double) ? (ts_real)0x1p-52 : (ts_real)0x1p-23;
     const vec digit = vec_max(max, -max) * last_digit;
@@ -99,7 +100,7 @@ static void look(const block *b, const workspace *w, const key_tile *t, const bo
     }
 }
 
-/* A step of every row after a look at all keys; true while some row has lost a part of its support. */
+/* Takes a step in every row after a look at all keys; true while some row's support has shrunk. */
 static bool take_steps(const block *b, const workspace *w, bool *moving) {
     bool any = false;
     for (int64_t v = 0; v < b->vecs; v++) {
@@ -147,7 +148,7 @@ static void sparsemax_find(const ts_fast_task *task, const block *b, const works
 
 /* ---- backward ---------------------------------------------------------------------------------------------------- */
 
-/* sum of dP over the support, and its size. `drops` is a constant. */
+/* Adds up dP over the support, and the size of the support. `drops` is a compile-time constant. */
 SIMD_INLINE void add_support(const ts_fast_task *task, const block *b, const workspace *w, const key_tile *t, int64_t v,
                              const bool drops) {
     const vec threshold = vec_load(w->buffer[STATISTICS] + v * LANES);
@@ -165,7 +166,7 @@ SIMD_INLINE void add_support(const ts_fast_task *task, const block *b, const wor
     vec_store(counted, vec_load(counted) + count);
 }
 
-/* With `keep` scores and dP stay in arrays of their own for all keys. */
+/* With `keep`, the scores and dP of all keys stay in the workspace. */
 static void sparsemax_find_means(const ts_fast_task *task, const block *b, const workspace *w, bool keep) {
     const ts_fast_attention *a = task->a;
     memset(line(b, w, TOTAL, 0), 0, (size_t)b->width * sizeof(ts_real));

@@ -1,3 +1,4 @@
+/* gemm.c: cuts products of matrices into blocks for the threads (gemm.h). */
 #include "gemm.h"
 
 #include <string.h>
@@ -16,10 +17,10 @@ static const ts_real *matrix_of(const ts_matrices *x, int64_t t, int64_t i, int6
 typedef struct call {
     const ts_product *p;
     ts_gemm_kernel kernel;
-    int64_t rows, down, across; /* of a block; blocks of a matrix */
+    int64_t rows, down, across; /* rows of a block; blocks of a matrix, down and across */
 } call;
 
-/* One block of a matrix of c, from every batch it serves, in order. */
+/* Computes one block of a matrix of c: the sum over the batches that the matrix serves, in order. */
 static void compute_block(const void *context, int64_t item) {
     const call *k = context;
     const ts_product *p = k->p;
@@ -48,7 +49,7 @@ static void compute_block(const void *context, int64_t item) {
         }
 }
 
-/* Fewer rows a block where there would not be enough blocks for all threads. */
+/* Blocks get fewer rows when there would otherwise be too few blocks for all threads. */
 static int64_t rows_of_block(const ts_product *p, int64_t matrices, int64_t across) {
     enum { MOST = 192, LEAST = 24 };
     const int64_t wanted = ts_in_parallel() ? 1 : 4 * ts_max_threads();

@@ -1,25 +1,25 @@
-/* gemm_body.h: one block of a product of matrices, compiled once for each instruction set by the file that defines
- * SIMD_BYTES and KERNELS, the kernel's name.
+/* gemm_body.h: the kernel for one block of a product of matrices, compiled once for each instruction set by the file
+ * that defines SIMD_BYTES and KERNELS, the kernel's name.
  *
- * TS_GEMM_DEPTH rows of b at a time are packed into whole vectors, padded. a stays where it is: a tile reads
- * single numbers of it, at any strides, but for strides at which its lines would push each other out of the first
- * cache. BUFFER_ROWS rows of sums are taken in whole vectors, from which the block's own columns go to c. */
+ * b is packed into whole, padded vectors, TS_GEMM_DEPTH rows at a time. a is read in place, as a tile takes single
+ * numbers of it at any stride; it is packed only at strides where its lines would evict each other from the first-level
+ * cache. Sums are taken in whole vectors, BUFFER_ROWS rows at a time; the block's own columns of them go to c. */
 #include "gemm_kernels.h"
 #include "simd_asked.h"
 
 enum {
     BUFFER_ROWS = 48,
-    ALIASING = 64 /* numbers: lines this far apart, or a multiple of it, share few places of the cache */
+    ALIASING = 64 /* numbers; lines at multiples of this distance share few sets of the cache */
 };
 
 static int64_t whole_vectors(int64_t n) {
     return (n + LANES - 1) / LANES * LANES;
 }
 
-/* packed[l][j] = b[first + l][j]; what columns from t->cols to width hold goes to sums that nobody reads. */
+/* packed[l][j] = b[first + l][j]; columns t->cols .. width-1 only affect sums that are not used. */
 static void pack_b(const ts_gemm_block *t, int64_t first, int64_t depth, int64_t width, ts_real *packed) {
     const ts_real *b = t->b + first * t->b_row;
-    const int64_t tail = t->cols - (width - LANES); /* of the last vector */
+    const int64_t tail = t->cols - (width - LANES); /* columns in the last vector */
     if (t->b_col == 1) {
         for (int64_t l = 0; l < depth; l++, b += t->b_row, packed += width) {
             for (int64_t j = 0; j < width - LANES; j += LANES) vec_store(packed + j, vec_load(b + j));
@@ -50,7 +50,7 @@ static bool aliases(const ts_gemm_block *t) {
     return t->rows > TILE_ROWS && (t->a_row % ALIASING == 0 || t->a_col % ALIASING == 0);
 }
 
-/* c (+)= bias + sums; `add` and `biased` are constants. */
+/* c = (or +=) bias + sums; `add` and `biased` are compile-time constants. */
 SIMD_INLINE void finish(const ts_gemm_block *t, int64_t width, const ts_real *sums, const bool add, const bool biased) {
     const int64_t last = width - LANES, tail = t->cols - last;
     const vec last_bias = biased ? vec_load_part(t->bias + last, tail) : (vec){0};
@@ -65,15 +65,15 @@ SIMD_INLINE void finish(const ts_gemm_block *t, int64_t width, const ts_real *su
     }
 }
 
-/* Whether the factor beside an upstream gradient holds infinities or NaN: one in b spoils a whole column of sums, which
- * shows in the first row, one in a a whole row, which shows in the first column. */
+/* Whether the factor beside an upstream gradient holds infinities or NaN. One in b spoils a whole column of sums, which
+ * shows in the first row; one in a spoils a whole row, which shows in the first column. */
 static bool is_spoilt(const ts_gemm_block *t, int64_t width, const ts_real *sums) {
     int spoilt = 0;
     for (int64_t i = 0; i < t->rows && t->dy_b; i++) spoilt |= !(sums[i * width] - sums[i * width] == 0);
     return spoilt || (t->dy_a && !is_finite(sums, t->cols));
 }
 
-/* The rows of t, at most BUFFER_ROWS, and `depth` of the inner length from `first` on. */
+/* Multiplies the rows of t, at most BUFFER_ROWS, over the inner indices first .. first+depth-1. */
 static void multiply_rows(const ts_gemm_block *t, int64_t first, int64_t depth, int64_t width,
                           const ts_real *packed_b) {
     ts_real packed_a[BUFFER_ROWS * TS_GEMM_DEPTH], sums[BUFFER_ROWS * TS_GEMM_COLS];

@@ -1,3 +1,4 @@
+/* grid.c: which batches a matrix of a grid serves (grid.h). */
 #include "grid.h"
 
 ts_grid ts_grid_of(const ts_shape *shape) {

@@ -1,7 +1,7 @@
 /* grid.h: grids of matrices that broadcast against each other.
  *
- * A tensor of rank 2 to 4 is a grid of matrices, its leading axes padded with 1 to two. Batch s of the output takes one
- * matrix from each operand; one matrix of an operand may serve a range of batches. */
+ * A tensor of rank 2 to 4 is a grid of matrices; its leading axes are padded with 1 to two axes. A batch of the output
+ * takes one matrix from each operand, and one matrix of an operand may serve a range of batches. */
 #ifndef TS_GRID_H
 #define TS_GRID_H
 
@@ -11,7 +11,7 @@ typedef struct ts_grid {
     int64_t dim[2];
 } ts_grid;
 
-ts_grid ts_grid_of(const ts_shape *shape); /* of rank 2 or more */
+ts_grid ts_grid_of(const ts_shape *shape); /* rank 2 or more */
 
 static inline int64_t ts_grid_count(ts_grid grid) {
     return grid.dim[0] * grid.dim[1];

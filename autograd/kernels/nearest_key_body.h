@@ -1,8 +1,8 @@
 /* nearest_key_body.h: the filter of nearest_key.h on one block of rows, compiled once for each instruction set by the
  * file that defines SIMD_BYTES and KERNELS, the kernel's name.
  *
- * Rows lie side by side in vectors, so that a score is one number in one lane, and what is kept of the keys so far
- * needs nothing across lanes. */
+ * Rows lie side by side in vectors, so that a score is one lane of a vector, and keeping the best keys needs no
+ * operation across lanes. */
 #include <math.h>
 
 #include "nearest_key_kernels.h"
@@ -10,17 +10,17 @@
 
 enum {
     BLOCK_VECS = TS_NEAREST_ROWS / LANES,
-    TILE_KEYS = 64 /* whose scores stay in the first cache */
+    TILE_KEYS = 64 /* the scores of this many keys stay in the first-level cache */
 };
 
-/* What is known of a block's rows, lane by lane. */
+/* The search so far, with one lane for each row of the block. */
 typedef struct block_state {
-    vec squares[BLOCK_VECS]; /* ||a||^2 */
-    vec least[BLOCK_VECS], second[BLOCK_VECS];
+    vec squares[BLOCK_VECS];                   /* ||a||^2 */
+    vec least[BLOCK_VECS], second[BLOCK_VECS]; /* the two least scores */
     vec_int nearest[BLOCK_VECS];
 } block_state;
 
-/* lanes[c][r] = x[r][c] - middle[c] of LANES rows; returns their squared lengths. */
+/* lanes[c][r] = x[r][c] - middle[c] for LANES rows; returns their squared lengths. */
 SIMD_INLINE vec center_rows(const ts_nearest_keys *s, const ts_real *x, ts_real *lanes) {
     const int64_t d = s->d;
     vec squares = vec_all(0);
@@ -46,7 +46,7 @@ SIMD_INLINE vec center_rows(const ts_nearest_keys *s, const ts_real *x, ts_real 
     return squares;
 }
 
-/* The processor does not foresee that the next block will be read while it computes this one. */
+/* Prefetches the next block, which the processor does not foresee while it computes this one. */
 static void fetch(const ts_real *x, int64_t count) {
     enum { LINE = 64 / (int)sizeof(ts_real) };
     for (int64_t i = 0; i < count; i += LINE) __builtin_prefetch(x + i);
@@ -62,7 +62,7 @@ static void begin(const ts_nearest_keys *s, int64_t ahead, const ts_real *x, ts_
     }
 }
 
-/* Takes the scores [count,rows] of keys first .. first+count-1. */
+/* Updates the search with the scores [count,rows] of keys first .. first+count-1. */
 static void compare(int64_t first, int64_t count, const ts_real *scores, block_state *b) {
     for (int v = 0; v < BLOCK_VECS; v++) {
         vec least = b->least[v], second = b->second[v];
@@ -77,7 +77,7 @@ static void compare(int64_t first, int64_t count, const ts_real *scores, block_s
     }
 }
 
-/* Where the second score is not beyond the limit, or the limit is no number, there is doubt. */
+/* nearest = the nearest key, or -1 where the second-least score does not exceed the limit or the limit is NaN. */
 static void settle(const ts_nearest_keys *s, const block_state *b, ts_real *limits, int32_t *nearest) {
     for (int v = 0; v < BLOCK_VECS; v++) {
         const vec limit = b->least[v] + (b->squares[v] * 4 * (s->slope / 4) + s->constant);

@@ -1,8 +1,8 @@
-/* philox_body.h: ts_philox of many counters, compiled once for each instruction set by the file that defines SIMD_BYTES
- * and KERNELS, the kernel's name.
+/* philox_body.h: ts_philox for many counters, compiled once for each instruction set by the file that defines
+ * SIMD_BYTES and KERNELS, the kernel's name.
  *
- * A number of 32 bits has a place of 64, where its products fit; what is above its 32 bits is dropped when it is used.
- * A round waits for the one before: some vectors of counters go together. */
+ * A 32-bit number has a 64-bit lane, which holds its products; its upper half is dropped when it is used. As a round
+ * must wait for the one before, several vectors of counters go through the rounds together. */
 #include "philox_kernels.h"
 #include "simd.h"
 
@@ -15,7 +15,7 @@ SIMD_INLINE vec_wide wide_all(uint64_t x) {
     return x - (vec_wide){0};
 }
 
-/* The products of the lower halves. */
+/* The 64-bit products of the lower halves of the lanes. */
 SIMD_INLINE vec_wide wide_product(vec_wide x, vec_wide y) {
 #if SIMD_BYTES == 64
     return (vec_wide)_mm512_mul_epu32((__m512i)x, (__m512i)y);
@@ -28,7 +28,7 @@ SIMD_INLINE vec_wide wide_product(vec_wide x, vec_wide y) {
 #endif
 }
 
-/* to_uniform of rng.c: 52 bits below an exponent that makes them a whole number. */
+/* As to_uniform of rng.c: 52 bits under an exponent that makes them an integer. */
 SIMD_INLINE void store_uniforms(double *u, vec_wide high, vec_wide low) {
     const vec_wide bits = (high & 0xFFFFFFFFu) << 20 | (low & 0xFFFFFFFFu) >> 12;
     const vec_double uniform = (((vec_double)(bits | 0x4330000000000000u) - 0x1p52) + 0.5) * 0x1p-52;

@@ -1,4 +1,4 @@
-/* philox_kernels.h: what rng.c and the kernels of each instruction set know of each other. */
+/* philox_kernels.h: the interface between rng.c and the kernels of each instruction set. */
 #ifndef TS_PHILOX_KERNELS_H
 #define TS_PHILOX_KERNELS_H
 
@@ -10,14 +10,14 @@ enum { TS_PHILOX_ROUNDS = 10, TS_PHILOX_BLOCK = 64 };
 
 typedef struct ts_philox_keys {
     uint64_t step, stream;                /* the upper half of the counters */
-    uint64_t round[2 * TS_PHILOX_ROUNDS]; /* two keys of 32 bits for each round */
+    uint64_t round[2 * TS_PHILOX_ROUNDS]; /* two 32-bit keys for each round */
 } ts_philox_keys;
 
-/* u[i], v[i]: the two uniforms of element first + i * stride, i < TS_PHILOX_BLOCK. */
+/* u[i] and v[i], i < TS_PHILOX_BLOCK, become the two uniforms of element first + i * stride. */
 typedef void (*ts_philox_kernel)(const ts_philox_keys *keys, uint64_t first, uint64_t stride, double *u, double *v);
 
 extern const ts_philox_kernel ts_philox_kernels_base;
-/* Those of the wider sets are there as isa.h says. */
+/* Only where TS_HAVE_AVX2 and TS_HAVE_AVX512 are defined (isa.h). */
 extern const ts_philox_kernel ts_philox_kernels_avx2, ts_philox_kernels_avx512;
 
 #endif

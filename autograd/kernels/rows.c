@@ -1,3 +1,4 @@
+/* rows.c: copies and sums of rectangles, in chunks that threads share (rows.h). */
 #include "rows.h"
 
 #include <string.h>

@@ -1,4 +1,4 @@
-/* rows.h: rectangles of numbers moved between tensors: dst[r * dst_step + c] = or += src[r * src_step + c]. */
+/* rows.h: copies or adds a rectangle of numbers: dst[r * dst_step + c] = or += src[r * src_step + c]. */
 #ifndef TS_ROWS_H
 #define TS_ROWS_H
 

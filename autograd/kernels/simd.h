@@ -1,8 +1,8 @@
 /* simd.h: vectors of ts_real in the compilers' vector extension, for kernels compiled once for each instruction set.
  *
- * The including file defines SIMD_BYTES, the width of a register (16, 32 or 64), and is compiled with the flags that
- * make it one, and with -ffp-contract=fast: x * y + z may round once. Vectors never cross a call that is not inlined,
- * so no calling convention depends on the flags. */
+ * The including file defines SIMD_BYTES, the register width (16, 32 or 64), and is compiled with the flags for that
+ * width and with -ffp-contract=fast: x * y + z may round once. Vectors never cross a call that is not inlined, so no
+ * calling convention depends on the flags. */
 #ifndef TS_SIMD_H
 #define TS_SIMD_H
 
@@ -31,7 +31,7 @@ enum { LANES = SIMD_BYTES / (int)sizeof(ts_real) };
 
 typedef ts_real vec __attribute__((vector_size(SIMD_BYTES)));
 typedef simd_int vec_int __attribute__((vector_size(SIMD_BYTES)));   /* a comparison's result: -1 or 0 */
-typedef simd_bits vec_bits __attribute__((vector_size(SIMD_BYTES))); /* the same bits as numbers without sign */
+typedef simd_bits vec_bits __attribute__((vector_size(SIMD_BYTES))); /* the same bits, unsigned */
 typedef uint32_t vec_word __attribute__((vector_size(LANES * 4)));   /* 32 bits a lane, whatever ts_real is */
 typedef int32_t vec_signed __attribute__((vector_size(LANES * 4)));
 
@@ -45,7 +45,7 @@ SIMD_INLINE void vec_store(ts_real *x, vec v) {
     memcpy(x, &v, sizeof v);
 }
 
-/* The first `count` lanes, 1 to LANES, of memory that may end there; the others are 0. */
+/* Loads the first `count` lanes, 1 to LANES, from memory that may end there; the others are 0. */
 SIMD_INLINE vec vec_load_part(const ts_real *x, int64_t count) {
 #if !defined(TS_DOUBLE) && SIMD_BYTES == 64
     return (vec)_mm512_maskz_loadu_ps((__mmask16)(0xFFFFu >> (LANES - count)), x);
@@ -75,9 +75,9 @@ SIMD_INLINE vec vec_where(vec_int holds, vec x) {
     return (vec)((vec_int)x & holds);
 }
 
-/* x y, and 0 where x is 0, whatever y is. */
+/* x y, but 0 where x is 0, whatever y is. */
 SIMD_INLINE vec vec_times(vec x, vec y) {
-#if !defined(TS_DOUBLE) && SIMD_BYTES == 64 /* masks have registers of their own */
+#if !defined(TS_DOUBLE) && SIMD_BYTES == 64 /* masks have their own registers */
     return (vec)_mm512_maskz_mul_ps(_mm512_cmp_ps_mask((__m512)x, _mm512_setzero_ps(), _CMP_NEQ_UQ), (__m512)x,
                                     (__m512)y);
 #else
@@ -89,14 +89,15 @@ SIMD_INLINE vec vec_times(vec x, vec y) {
 SIMD_INLINE vec vec_where_at_least(vec_signed word, int32_t threshold, vec x) {
 #if defined(TS_DOUBLE)
     return vec_where(__builtin_convertvector(word >= threshold, vec_int), x);
-#elif SIMD_BYTES == 64 /* masks have registers of their own */
+#elif SIMD_BYTES == 64 /* masks have their own registers */
     return (vec)_mm512_maskz_mov_ps(_mm512_cmpge_epi32_mask((__m512i)word, _mm512_set1_epi32(threshold)), (__m512)x);
 #else
     return vec_where(word >= threshold, x);
 #endif
 }
 
-/* The larger; y where either is NaN. That is what the x86 instruction does, which compilers do not find on their own.
+/* The larger; y where either is NaN. That is what the x86 instruction does, which compilers do not choose by
+ * themselves.
  */
 SIMD_INLINE vec vec_max(vec x, vec y) {
 #if !defined(TS_DOUBLE) && SIMD_BYTES == 64
@@ -125,9 +126,9 @@ SIMD_INLINE vec vec_min(vec x, vec y) {
 #endif
 }
 
-/* One whole number in the lanes where x < y, another elsewhere. */
+/* `then` in the lanes where x < y, `otherwise` elsewhere. */
 SIMD_INLINE vec_int vec_pick_less(vec x, vec y, vec_int then, vec_int otherwise) {
-#if !defined(TS_DOUBLE) && SIMD_BYTES == 64 /* masks have registers of their own */
+#if !defined(TS_DOUBLE) && SIMD_BYTES == 64 /* masks have their own registers */
     return (vec_int)_mm512_mask_mov_epi32((__m512i)otherwise, _mm512_cmp_ps_mask((__m512)x, (__m512)y, _CMP_LT_OQ),
                                           (__m512i)then);
 #else
@@ -145,7 +146,7 @@ typedef simd_int quad_int __attribute__((vector_size(4 * sizeof(ts_real))));
 #define QUAD_PICK(x, y, a, b, c, d) __builtin_shuffle(x, y, (quad_int){a, b, c, d})
 #endif
 
-/* By halves. */
+/* The sum of all lanes, by repeated halving. */
 SIMD_INLINE ts_real vec_sum(vec v) {
 #if SIMD_BYTES < 32 && defined(TS_DOUBLE)
     return v[0] + v[1];
@@ -159,13 +160,13 @@ SIMD_INLINE ts_real vec_sum(vec v) {
 #endif
 }
 
-/* 2^x. NaN stays NaN, -inf and what would be denormal are exactly 0, +inf is that or NaN; 2^0 is exactly 1. In float
+/* 2^x. NaN gives NaN, -inf and denormal results give exactly 0, +inf gives +inf or NaN, and 2^0 is exactly 1. In float
  * the relative error is below 1.5e-7. */
 #if SIMD_BYTES == 64 && !defined(TS_DOUBLE)
 
-/* x = n + f with n = floor(x): 2^f is a polynomial, and instructions of their own find f and multiply by 2^n. */
+/* x = n + f with n = floor(x): 2^f is a polynomial, and special instructions find f and multiply by 2^n. */
 SIMD_INLINE vec vec_exp2(vec x) {
-    /* Least largest relative error, 2.1e-9, among those that are exact at 0. */
+    /* The minimax polynomial, of relative error 2.1e-9, among those that are exact at 0. */
     static const float c[] = {
         1, 0.693147063f, 0.240229309f, 0.0554852784f, 0.00967545249f, 0.00124678388f, 0.000216129396f};
     enum { TERMS = 7 };
@@ -178,12 +179,12 @@ SIMD_INLINE vec vec_exp2(vec x) {
 
 #else
 
-/* x = n + f with n whole and |f| <= 1/2; 2 2^f is a polynomial, and 2^(n-1) is made from n in the exponent's place. n
- * and its bits come from one addition: to a number so large that its last bit counts ones. With the spare factor 2 the
- * lowest n gives an exponent field of 0, a plain zero, and the next one already a normal number. */
+/* x = n + f with n an integer and |f| <= 1/2; 2 2^f is a polynomial, and 2^(n-1) is made by shifting n into the
+ * exponent field. Adding x to a number so large that its last bit is worth 1 gives n and its bits. Thanks to the spare
+ * factor 2 the lowest n has the exponent field 0, a plain zero, and the next n is already a normal number. */
 SIMD_INLINE vec vec_exp2(vec x) {
 #ifdef TS_DOUBLE
-    /* (ln 2)^k / k!: the series itself, off by 4e-18 of the value at |f| = 1/2. */
+    /* 2 (ln 2)^k / k!, the power series; its relative error is 4e-18 at |f| = 1/2. */
     static const double c[] = {2,
                                1.3862943611198906188,
                                0.48045301391820142467,
@@ -201,7 +202,7 @@ SIMD_INLINE vec vec_exp2(vec x) {
     const double low = -1022, shift = 6755399441055744.0 + 1022; /* 1.5 2^52 + 1022 */
     enum { TERMS = 14, EXPONENT = 52 };
 #else
-    /* Least largest relative error, 2.6e-9, among those that are exact at 0. */
+    /* The minimax polynomial, of relative error 2.6e-9, among those that are exact at 0. */
     static const float c[] = {
         2, 1.38629448f, 0.480453044f, 0.111006208f, 0.019235386f, 0.00268132868f, 0.000311893556f};
     const float low = -126, shift = 12582912.0f + 126; /* 1.5 2^23 + 126 */
@@ -218,7 +219,7 @@ SIMD_INLINE vec vec_exp2(vec x) {
 
 /* ---- transposition ----------------------------------------------------------------------------------------------- */
 
-/* y[c][r] = factor x[r][c], or with `add` that is added to y; four rows by four columns. */
+/* y[c][r] = factor x[r][c], or += with `add`, for four rows and four columns. */
 SIMD_INLINE void transpose_four(const ts_real *x, int64_t x_step, ts_real *y, int64_t y_step, bool add,
                                 ts_real factor) {
     quad r[4], old[4];
@@ -255,7 +256,7 @@ SIMD_INLINE void transpose_four(const ts_real *x, int64_t x_step, ts_real *y, in
 #endif
 
 #if SIMD_QUADS > 0 /* else a vector is shorter than a quad */
-/* Four numbers of each fourth row. */
+/* Four numbers from every fourth row, as many rows as fill a vector. */
 SIMD_INLINE vec load_quads(const ts_real *x, int64_t x_step) {
 #if SIMD_QUADS == 1
     (void)x_step;
@@ -288,7 +289,7 @@ SIMD_INLINE void load_columns(const ts_real *x, int64_t x_step, vec column[4]) {
 #endif
 
 #if SIMD_QUADS > 1
-/* As transpose_four, of LANES rows by four columns. */
+/* As transpose_four, for LANES rows and four columns. */
 SIMD_INLINE void transpose_lanes(const ts_real *x, int64_t x_step, ts_real *y, int64_t y_step, bool add,
                                  ts_real factor) {
     vec column[4];
@@ -297,11 +298,11 @@ SIMD_INLINE void transpose_lanes(const ts_real *x, int64_t x_step, ts_real *y, i
         vec_store(y + i * y_step, add ? vec_load(y + i * y_step) + factor * column[i] : factor * column[i]);
 }
 #else
-#define transpose_lanes transpose_four /* a vector is a quad at most */
+#define transpose_lanes transpose_four /* a vector is at most a quad */
 #endif
 
-/* The same of `height` rows, 4 or LANES, and any number of columns. `height` and `add` are constants, as is a factor of
- * 1. */
+/* The same for `height` rows, 4 or LANES, and any number of columns. `height` and `add` are compile-time constants, and
+ * so is `factor` if it is 1. */
 SIMD_INLINE void transpose_strip(const ts_real *x, int64_t x_step, const int height, int64_t cols, ts_real *y,
                                  int64_t y_step, const bool add, ts_real factor) {
     int64_t c = 0;
@@ -311,14 +312,14 @@ SIMD_INLINE void transpose_strip(const ts_real *x, int64_t x_step, const int hei
         else
             transpose_lanes(x + c, x_step, y + c * y_step, y_step, add, factor);
         c += 4;
-        if (!add && c < cols && c + 4 > cols) c = cols - 4; /* what is left over goes with some columns again */
+        if (!add && c < cols && c + 4 > cols) c = cols - 4; /* the rest, with some columns done twice */
     }
     for (; c < cols; c++)
         for (int64_t i = 0; i < height; i++)
             y[c * y_step + i] = add ? y[c * y_step + i] + factor * x[i * x_step + c] : factor * x[i * x_step + c];
 }
 
-/* The same of any number of rows and columns; x and y do not overlap. `add` is a constant. */
+/* The same for any number of rows and columns; x and y must not overlap. `add` is a compile-time constant. */
 SIMD_INLINE void transpose(const ts_real *x, int64_t x_step, int64_t rows, int64_t cols, ts_real *y, int64_t y_step,
                            const bool add, ts_real factor) {
     enum { HEIGHT = LANES > 4 ? LANES : 4 };

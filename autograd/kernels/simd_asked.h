@@ -1,21 +1,21 @@
-/* simd_asked.h: products of matrices in which a zero counts for nothing, whatever it meets: where one factor is a
- * gradient that nobody asks for (upstream.h), or weights of keys that are excluded, and the other holds infinities or
- * NaN. Included by kernels compiled once for each instruction set, see simd.h. */
+/* simd_asked.h: products of matrices in which a zero adds 0, whatever it is multiplied by: for upstream gradients
+ * (upstream.h) or weights of excluded keys in one factor, and infinities or NaN in the other. Included by kernels
+ * compiled once for each instruction set, see simd.h. */
 #ifndef TS_SIMD_ASKED_H
 #define TS_SIMD_ASKED_H
 
 #include "simd_product.h"
 
 SIMD_INLINE bool vec_is_finite(vec x) {
-    const vec zeros = x * 0; /* or NaN */
+    const vec zeros = x * 0; /* 0 or NaN */
     int spoilt = 0;
     for (int l = 0; l < LANES; l++) spoilt |= zeros[l] != 0;
     return !spoilt;
 }
 
-/* Whether all of n numbers are finite. */
+/* Whether all n numbers are finite. */
 SIMD_INLINE bool is_finite(const ts_real *x, int64_t n) {
-    vec zeros[4] = {{0}, {0}, {0}, {0}}; /* or NaN; four, so as not to wait for each */
+    vec zeros[4] = {{0}, {0}, {0}, {0}}; /* 0 or NaN; four independent sums hide latency */
     int64_t i = 0;
     int spoilt = 0;
     for (; i + 4 * LANES <= n; i += 4 * LANES)
@@ -25,8 +25,8 @@ SIMD_INLINE bool is_finite(const ts_real *x, int64_t n) {
     return !spoilt && vec_is_finite(zeros[0] + zeros[1] + zeros[2] + zeros[3]);
 }
 
-/* As multiply, with the same roundings, but terms with a zero of the left factor, of the right one, or of either are
- * left out. Not fast, and kept out of what is: for what is not finite. */
+/* As multiply, with the same roundings, but leaves out terms in which the left factor (with `left`) or the right one
+ * (with `right`) is 0. Slow, for data that are not finite, and not inlined into the fast code. */
 static __attribute__((noinline)) void multiply_asked(const product *p, bool left, bool right) {
     for (int64_t i = 0; i < p->rows; i++)
         for (int64_t j = 0; j < p->vecs * LANES; j += LANES) {

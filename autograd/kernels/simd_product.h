@@ -1,15 +1,15 @@
-/* simd_product.h: small products of dense matrices whose right factor lies in vectors. Included by kernels compiled
- * once for each instruction set, see simd.h.
+/* simd_product.h: small products of dense matrices whose right factor consists of whole vectors. Included by kernels
+ * compiled once for each instruction set, see simd.h.
  *
  * A tile of c, TILE_ROWS rows by TILE_VECS vectors, is held in registers while the inner index runs: the left factor
- * gives one number a row, at any strides, the right one TILE_VECS vectors. An element of c is summed in the order of
- * the inner index from a start, whatever tile it falls in: its bits do not depend on how rows and columns are cut. */
+ * supplies one number per row, at any stride, and the right one TILE_VECS vectors. An element of c is summed from its
+ * start value in the order of the inner index, so its bits do not depend on how rows and columns are cut into tiles. */
 #ifndef TS_SIMD_PRODUCT_H
 #define TS_SIMD_PRODUCT_H
 
 #include "simd.h"
 
-/* As many accumulators as registers allow beside a row of the right factor and a number of the left. */
+/* As many accumulators as the registers hold beside a row of the right factor and a number of the left one. */
 #if SIMD_BYTES == 64
 enum { TILE_ROWS = 8, TILE_VECS = 3 };
 #define TILE_EACH_SIZE(X, v) X(1, v) X(2, v) X(3, v) X(4, v) X(5, v) X(6, v) X(7, v) X(8, v)
@@ -21,7 +21,7 @@ enum { TILE_ROWS = 4, TILE_VECS = 2 };
 #define TILE_EACH_SIZE(X, v) X(1, v) X(2, v) X(3, v) X(4, v)
 #endif
 
-/* c[i][j] = start[i] + sum_l a[i][l] b[l][j], or with `add` that is added to c. */
+/* c[i][j] = start[i] + sum_l a[i][l] b[l][j], or += with `add`. */
 typedef struct product {
     int64_t rows, vecs, depth; /* c is [rows, vecs * LANES] */
     const ts_real *a;          /* a[i][l] is a[i * a_row + l * a_step] */
@@ -36,7 +36,7 @@ typedef struct product {
 
 #define TILE_EACH_ROW(X) X(0) X(1) X(2) X(3) X(4) X(5) X(6) X(7)
 
-/* The accumulators have names because an array of them is not always kept in registers. */
+/* The accumulators are separate variables because an array of them is not always kept in registers. */
 #define TILE_BEGIN(r)                                                 \
     const ts_real *a##r = p->a + (i + (r < rows ? r : 0)) * p->a_row; \
     vec s##r##0 = vec_all(p->start == NULL || r >= rows ? 0 : p->start[i + r]), s##r##1 = s##r##0, s##r##2 = s##r##0;
@@ -60,7 +60,7 @@ typedef struct product {
         if (vecs > 2) vec_store(c + r * c_step + 2 * LANES, s##r##2); \
     }
 
-/* rows and vecs are constants wherever this is inlined. */
+/* rows and vecs are compile-time constants. */
 SIMD_INLINE void tile(const product *p, int64_t i, int64_t j, const int rows, const int vecs) {
     TILE_EACH_ROW(TILE_BEGIN)
     const ts_real *b = p->b + j;
@@ -101,8 +101,8 @@ static const tile_function tiles[TILE_VECS][TILE_ROWS] = {
 };
 /* clang-format on */
 
-/* Rows and vectors are cut into tiles of nearly equal sizes: 42 rows are six tiles of seven, not five of eight and one
- * of two, which would leave the multipliers waiting. */
+/* Rows and vectors are cut into tiles of nearly equal sizes: 42 rows make six tiles of seven, not five of eight and one
+ * of two, which would leave the multipliers idle. */
 static void multiply(const product *p) {
     const int64_t down = (p->rows + TILE_ROWS - 1) / TILE_ROWS, across = (p->vecs + TILE_VECS - 1) / TILE_VECS;
     for (int64_t x = 0; x < across; x++) {
