@@ -38,8 +38,8 @@ static void put_cell(FILE *stream, cli_form form, const cli_column *c, bool firs
 
 static const char *text_of(const cli_column *c, cli_form form, const void *row, char text[CELL]) {
     const void *field = (const char *)row + c->field;
-    cli_show *const wanted = form == CLI_CSV ? c->show_in_csv : c->show, *const show =
-                                                                             wanted != NULL ? wanted : all_digits;
+    cli_show *const wanted = form == CLI_CSV ? c->show_in_csv : c->show;
+    cli_show *const show = wanted != NULL ? wanted : all_digits;
     char ends[2][CLI_NUMBER_TEXT];
     switch (c->cell) {
     case CLI_CELL_REAL: return show(*(const double *)field, text);

@@ -15,8 +15,8 @@
 
 /* ---- options ----------------------------------------------------------------------------------------------------- */
 
-static json_t *options_json(const ts_train_options *options) {
-    char *text = ts_train_options_to_json(options);
+/* JSON that was allocated as text, which is freed. */
+static json_t *parse(char *text) {
     json_t *object = text == NULL ? NULL : json_loads(text, 0, NULL);
     free(text);
     return object;
@@ -25,7 +25,8 @@ static json_t *options_json(const ts_train_options *options) {
 /* The options that differ from what training does when nothing is asked for: name -> [value, default]. */
 static json_t *changed_json(const ts_train_options *options) {
     const ts_train_options usual = ts_train_defaults();
-    json_t *given = options_json(options), *defaults = options_json(&usual), *changed = json_object(), *value;
+    json_t *given = parse(ts_train_options_to_json(options)), *defaults = parse(ts_train_options_to_json(&usual)),
+           *changed = json_object(), *value;
     const char *key;
     bool room = given != NULL && defaults != NULL && changed != NULL;
     json_object_foreach(given, key, value) {
@@ -196,13 +197,6 @@ static void put_tensor(cli_json *json, const ts_safetensor *tensor) {
                  m.deviation, m.least, m.most, m.norm, m.not_finite);
 }
 
-static json_t *definition_json(const ts_definition *definition) {
-    char *text = ts_definition_to_json(definition);
-    json_t *object = text == NULL ? NULL : json_loads(text, 0, NULL);
-    free(text);
-    return object;
-}
-
 /* Only the names; the values stand among the options. */
 static json_t *names_json(json_t *changed) {
     json_t *names = changed == NULL ? NULL : json_array();
@@ -223,10 +217,11 @@ bool cli_inspect_print_json(const void *result) {
     if (t != NULL) {
         const ts_transformer *m = &t->model;
         cli_json_put(&json, "model:{ scheme:s d:i k:i e:i parameters:i definition:j }", ts_scheme_names[m->scheme],
-                     m->d, m->k, m->e, ts_params_size(m->params), definition_json(&t->definition));
+                     m->d, m->k, m->e, ts_params_size(m->params), parse(ts_definition_to_json(&t->definition)));
         cli_json_put(&json, "training:{ step:i steps:i best_relative:f best_step:i lr:f skipped:i }", t->step,
                      t->options.steps, t->best, t->best_step, ts_schedule_rate(&t->schedule, t->step), t->skipped);
-        cli_json_put(&json, "options:j changed:j", options_json(&t->options), names_json(changed_json(&t->options)));
+        cli_json_put(&json, "options:j changed:j", parse(ts_train_options_to_json(&t->options)),
+                     names_json(changed_json(&t->options)));
     }
     cli_json_put(&json, "}");
     return cli_json_end(&json);
