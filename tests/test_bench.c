@@ -23,7 +23,8 @@ static void bench(const char *words) {
 
 enum { ROWS = 19 };
 
-/* The whole table, measured once for all tests of it: its report, and the files t.csv, t.md and, with gnuplot, t.svg. */
+/* The whole table, measured once for all tests of it: its report, and the files t.csv, t.md and, with gnuplot, t.svg.
+ */
 static json_t *whole_table(void) {
     if (!file_exists("t.json")) {
         json_decref(tessera_json("bench --quick --peers none --csv t.csv --markdown t.md %s",

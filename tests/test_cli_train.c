@@ -458,7 +458,8 @@ START_TEST(columns_of_other_ranges_than_in_training) {
 END_TEST
 
 #if defined(_OPENMP) && defined(__linux__)
-/* Whether a program started with these variables has `wanted` in its environment, as OpenMP finds it, once it trains. */
+/* Whether a program started with these variables has `wanted` in its environment, as OpenMP finds it, once it trains.
+ */
 static bool program_gets(const char *variables, const char *wanted) {
     char command[1024];
     snprintf(command, sizeof command,
