@@ -7,8 +7,7 @@
 #include <math.h>
 
 #include "instruction_sets.h"
-
-#define EPS (sizeof(ts_real) == sizeof(double) ? DBL_EPSILON : (double)FLT_EPSILON)
+#include "rounding.h"
 
 /* The maps that have a fast path. */
 enum { MAP_COUNT = 4 };

@@ -4,6 +4,7 @@
 
 #include "../autograd/ops.h"
 #include "../autograd/rng.h"
+#include "rounding.h"
 #include "test_main.h"
 
 __attribute__((weak)) ts_tape *tape = NULL;

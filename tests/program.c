@@ -106,7 +106,7 @@ void expect_labels(const json_t *report, const char *digits) {
 
 void expect_centers(const json_t *report, size_t k, size_t d, const double *centers) {
     ck_assert_uint_eq(json_array_size(json_object_get(report, "centers")), k);
-    for (size_t i = 0; i < k * d; i++) ck_assert_double_eq_tol(center(report, i / d, i % d), centers[i], 1e-6);
+    for (size_t i = 0; i < k * d; i++) ck_assert_double_eq_tol(center(report, i / d, i % d), centers[i], 1e-12);
 }
 
 int count_of(const char *text, const char *part) {

@@ -20,9 +20,9 @@ static void expect_consistent(const json_t *report, size_t n, size_t d, const do
         ck_assert(label(report, i) >= 0 && (size_t)label(report, i) < k);
         const double cost = squared_distance(report, (size_t)label(report, i), d, points + i * d);
         objective += cost;
-        for (size_t c = 0; c < k; c++) ck_assert(cost <= squared_distance(report, c, d, points + i * d) + 1e-6);
+        for (size_t c = 0; c < k; c++) ck_assert(cost <= squared_distance(report, c, d, points + i * d) + 1e-12);
     }
-    ck_assert_double_eq_tol(number(report, "objective"), objective, 1e-6 * (1 + objective));
+    ck_assert_double_eq_tol(number(report, "objective"), objective, 1e-12 * (1 + objective));
 }
 
 START_TEST(empty_clusters_by_each_policy) {
@@ -103,7 +103,7 @@ START_TEST(extreme_units) {
         write_file("x.csv", text);
         json_t *report = tessera_json("cluster x.csv -k 2 --init first --compare");
         expect_labels(report, "0011");
-        ck_assert_double_eq_tol(number(report, "objective") / units[u] / units[u], 1, 1e-5);
+        ck_assert_double_eq_tol(number(report, "objective") / units[u] / units[u], 1, 1e-12);
         json_decref(report);
     }
 }
@@ -138,7 +138,7 @@ START_TEST(stops_when_the_assignments_repeat) {
     write_file("init.csv", ".1\n10.3\n");
     json_t *report = tessera_json("cluster x.csv -k 2 --init init.csv");
     ck_assert_double_eq(number(report, "steps"), 2);
-    ck_assert_double_eq_tol(number(report, "objective"), 0.04, 1e-6);
+    ck_assert_double_eq_tol(number(report, "objective"), 0.04, 1e-12);
     ck_assert_ptr_nonnull(strstr(out, "\"centers\": [[0.2], [10.2]]")); /* the shortest decimals */
     json_decref(report);
     report = tessera_json("cluster x.csv -k 2 --init init.csv --steps 7 --steps-exact --compare");
@@ -210,10 +210,10 @@ START_TEST(scaling) {
         json_t *report = tessera_json("cluster x.csv -k 2 --init init.csv --compare --scaling %s", expected[i].scaling);
         double objective = 0;
         expect_labels(report, expected[i].labels);
-        ck_assert_double_eq_tol(number(report, "objective"), expected[i].objective, 1e-4);
+        ck_assert_double_eq_tol(number(report, "objective"), expected[i].objective, 1e-9);
         for (size_t p = 0; p < 6; p++)
             objective += squared_distance(report, (size_t)label(report, p), 2, points + 2 * p);
-        ck_assert_double_eq_tol(objective, expected[i].objective, 1e-4);
+        ck_assert_double_eq_tol(objective, expected[i].objective, 1e-9);
         ck_assert_double_eq(number(json_object_get(report, "compare"), "label_mismatches"), 0);
         json_decref(report);
     }

@@ -89,7 +89,7 @@ START_TEST(learned_steps_are_those_of_the_tape) {
         ts_learner_unroll(&model, tape, points, 40, centers, STEPS, 0, after);
         for (int s = 0; s < STEPS; s++)
             ck_assert_double_eq_tol(learned[task * WIDTH + s + 1], ts_log_objective(40, 2, 3, points, after[s]->data),
-                                    1e-5);
+                                    1e-12);
     }
     ts_tape_free(tape);
     ts_trainer_free(t);
@@ -113,7 +113,7 @@ START_TEST(modes_starts_and_threads) {
     e.mode = TS_LEARNER_RAW;
     evaluate(t, &e, NULL, raw);
     for (int task = 0; task < TASKS; task++) {
-        for (int s = 0; s < 2; s++) ck_assert_double_eq_tol(raw[task * WIDTH + s], learned[task * WIDTH + s], 1e-6);
+        for (int s = 0; s < 2; s++) ck_assert_double_eq_tol(raw[task * WIDTH + s], learned[task * WIDTH + s], 1e-12);
         ck_assert_double_gt(fabs(raw[task * WIDTH + 3] - learned[task * WIDTH + 3]), 1e-6);
     }
     e.mode = TS_LEARNER_REEMBED;

@@ -106,7 +106,7 @@ START_TEST(padding_costs_no_precision) {
     spec.fast = false;
     const ts_tensor *exact = ts_attention(tape, q, k, v, mask, &spec);
     for (int64_t i = 0; i < 30 * 3; i++)
-        ck_assert_double_eq_tol((double)fast->data[i], (double)exact->data[i], 200 * EPS);
+        ck_assert_double_eq_tol((double)fast->data[i], (double)exact->data[i], 8 * EPS);
 }
 END_TEST
 
@@ -131,13 +131,13 @@ START_TEST(scores_of_minus_infinity) {
         if (!ts_isa_use(ISAS[c / MAP_COUNT])) continue;
         ts_tape_reset(tape);
         ts_tensor *y = attend(map, 2, (ts_real[]){BIG, 0}, 3, (ts_real[]){-BIG, -BIG, -BIG}, (ts_real[]){1, 2, 6}, in);
-        ck_assert(y->data[0] == 0);                                        /* all are -inf: zeros, no gradient */
-        ck_assert_double_eq_tol((double)y->data[1], linear ? 0 : 3, 1e-5); /* a linear row of zeros has no weights */
+        ck_assert(y->data[0] == 0);                                           /* all are -inf: zeros, no gradient */
+        ck_assert_double_eq_tol((double)y->data[1], linear ? 0 : 3, 8 * EPS); /* a linear row of zeros has no weights */
         ck_assert_int_eq(ts_backward_from(tape, y, (ts_real[]){1, 0}), TS_OK);
         for (int i = 0; i < 3; i++) ck_assert(all_zero(in[i]->grad, i == 0 ? 2 : 3));
         const ts_real keys[] = {-BIG, linear ? 1 / BIG : 0, -BIG}; /* one is not: it has all the weight */
         y = attend(map, 1, (ts_real[]){BIG}, 3, keys, (ts_real[]){1, 2, 6}, in);
-        ck_assert_double_eq_tol((double)y->data[0], 2, 1e-6);
+        ck_assert_double_eq_tol((double)y->data[0], 2, 8 * EPS);
     }
 }
 END_TEST

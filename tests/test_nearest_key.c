@@ -9,8 +9,7 @@
 #include "../autograd/nearest_key.h"
 #include "../autograd/rng.h"
 #include "instruction_sets.h"
-
-static const double EPS = sizeof(ts_real) == sizeof(double) ? DBL_EPSILON : FLT_EPSILON;
+#include "rounding.h"
 
 typedef enum data_kind {
     UNIFORM,

@@ -55,7 +55,7 @@ START_TEST(ends_of_the_domain) {
     const double half = (double)ts_sigmoid(tape, ts_constant(tape, TS_SCALAR, NULL))->data[0];
     ck_assert(half == 0.5);
     const double tail = (double)ts_sigmoid(tape, ts_constant(tape, TS_SCALAR, (ts_real[]){-80}))->data[0];
-    ck_assert_double_eq_tol(tail / exp(-80), 1, 1e-6); /* small, but not lost */
+    ck_assert_double_eq_tol(tail / exp(-80), 1, fmax(4 * EPS, 1e-14)); /* small, but not lost */
 }
 END_TEST
 
@@ -147,10 +147,10 @@ START_TEST(long_axes) {
         share += (double)x->grad[i];
         ck_assert(x->data[i] == 0 ? x->grad[i] > 0 : x->grad[i] == 0);
     }
-    ck_assert_double_eq_tol(share, 1, 1e-5);
+    ck_assert_double_eq_tol(share, 1, 8 * EPS);
     ts_tensor *z = ts_variable(tape, TS_SHAPE(n), NULL), *y = ts_logsumexp(tape, z, 0, false);
     EXPECT(y->data, log((double)n));
-    ck_assert_double_eq_tol((double)ts_log_softmax(tape, z, 0)->data[n - 1], -log((double)n), 1e-5);
+    ck_assert_double_eq_tol((double)ts_log_softmax(tape, z, 0)->data[n - 1], -log((double)n), 32 * EPS);
 }
 END_TEST
 

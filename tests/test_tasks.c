@@ -9,6 +9,7 @@
 #include "../autograd/parallel.h"
 #include "../train/noise.h"
 #include "../train/tasks.h"
+#include "rounding.h"
 #include "test_main.h"
 
 static const uint64_t SEED = 20261130;
@@ -232,7 +233,7 @@ START_TEST(rows_follow_the_formula) {
             low = fmin(low, column[i]), high = fmax(high, column[i]);
         }
         for (int64_t i = 0; i < N; i++)
-            ck_assert_double_eq_tol((double)points[i * D + j], (column[i] - low) / (high - low), 1e-7);
+            ck_assert_double_eq_tol((double)points[i * D + j], (column[i] - low) / (high - low), 4 * EPS);
     }
     free(points);
 }

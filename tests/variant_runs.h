@@ -7,9 +7,8 @@
 
 #include "../models/definition/variants.h"
 #include "../models/run/circuit.h"
+#include "rounding.h"
 #include "test_main.h"
-
-#define EPS (sizeof(ts_real) == sizeof(float) ? (double)FLT_EPSILON : DBL_EPSILON)
 
 extern ts_error error; /* the last one; cleared before every test */
 
