@@ -6,10 +6,10 @@
  * The sum is taken in double, in the order of the coordinates, with every operation rounded. These are the scores of
  * attention (ops/shared/attention_rows.c) to the last bit, so both have the same ties.
  *
- * A fast filter comes first: scores  ||b_j||^2 - 2 a.b_j  or  -a.b_j  in ts_real, where m is the mean key, b_j = key_j
- * - m, and a = x - m or, by dot product, a = x. Up to rounding, these are the squared distances less ||a||^2, or the
- * negative dot products plus x.m, terms that are the same for all keys. With u = eps/2, A = ||a|| and B the greatest
- * ||b_j|| (by dot product, also of ||key_j||), the error of a score is at most the sum of
+ * A fast filter comes first: scores  ||b_j||^2 - 2 a.b_j  or  -a.b_j  in ts_real, where m is the mean key and
+ * b_j = key_j - m, and a = x - m or, by dot product, a = x. Up to rounding, these are the squared distances less
+ * ||a||^2, or the negative dot products plus x.m, and both terms are the same for all keys. With u = eps/2, A = ||a||
+ * and B the greatest ||b_j|| (by dot product, also of ||key_j||), the error of a score is at most the sum of
  *
  *     u (d+4) (A^2 + 3 B^2)          from rounding a, b, ||b_j||^2 and a sum of d products
  *     u (d+4) (2 A^2 + 2 B^2)        from the sums in double, whose relative error is u (d+4) when ts_real is double

@@ -14,8 +14,7 @@
 #include "status.h"
 #include "tensor.h"
 
-/* A map, its parameter and the stream of its random numbers. Entry j of row r of a call draws element r * n + j of the
- * stream. */
+/* A map, its parameter and its random stream, of which entry j of row r of a call draws element r * n + j. */
 typedef struct ts_simplex_spec {
     const struct ts_simplex *map;
     double parameter; /* as each map defines it; ignored by maps without one */

@@ -33,8 +33,8 @@
  * that is not finite makes its coordinate infinite or NaN in every row. Keys and values that a row does not see get
  * exactly no gradient from it, and a row whose dy is all 0 gives none (upstream.h).
  *
- * The bits are the same with any number of threads, but not on every processor, as registers and fused operations
- * differ. */
+ * The bits are the same with any number of threads, but not on every processor: registers and fused operations differ.
+ */
 #ifndef TS_FAST_ATTENTION_H
 #define TS_FAST_ATTENTION_H
 

@@ -1,5 +1,5 @@
 /* fast_attention_kernels.h: the interface between fast_attention.c, which divides the work, and the kernels of each
- * instruction set, which do it. */
+ * instruction set. */
 #ifndef TS_FAST_ATTENTION_KERNELS_H
 #define TS_FAST_ATTENTION_KERNELS_H
 

@@ -1,5 +1,4 @@
-/* gemm_kernels.h: the interface between gemm.c, which divides the work, and the kernels of each instruction set, which
- * do it. */
+/* gemm_kernels.h: the interface between gemm.c, which divides the work, and the kernels of each instruction set. */
 #ifndef TS_GEMM_KERNELS_H
 #define TS_GEMM_KERNELS_H
 

@@ -96,9 +96,7 @@ SIMD_INLINE vec vec_where_at_least(vec_signed word, int32_t threshold, vec x) {
 #endif
 }
 
-/* The larger; y where either is NaN. That is what the x86 instruction does, which compilers do not choose by
- * themselves.
- */
+/* The larger; y where either is NaN, as the x86 instruction has it, which compilers do not choose by themselves. */
 SIMD_INLINE vec vec_max(vec x, vec y) {
 #if !defined(TS_DOUBLE) && SIMD_BYTES == 64
     return (vec)_mm512_max_ps((__m512)x, (__m512)y);

@@ -4,13 +4,14 @@
  *     dq_i += gamma sum_j dS_ij k_j                    dk_j += gamma sum_i dS_ij q_i                    (dot)
  *     dq_i -= 2 gamma sum_j dS_ij (q_i - k_j)          dk_j += 2 gamma sum_i dS_ij (q_i - k_j)          (euclidean)
  *
- * Scores and weights, and the gradients from dS on, are attention_rows.c; the fast path is kernels/fast_attention.h. */
+ * shared/attention_rows.c has scores, weights and the gradients from dS on; kernels/fast_attention.h is the fast path.
+ */
 #include <string.h>
 
 #include "../kernels/fast_attention.h"
 #include "shared/attention_rows.h"
 
-enum { MASK = 3 }; /* the input it is */
+enum { MASK = 3 }; /* its index among the inputs */
 
 static ts_attention_rows rows_of(const ts_node *node) {
     return ts_attention_rows_of(node, MASK, ts_cols(&node->in[2]->shape));
@@ -81,7 +82,7 @@ static size_t scratch(const ts_node *node) {
 
 /* ---- forward ----------------------------------------------------------------------------------------------------- */
 
-/* What the weight of key j in row `at` is multiplied by: 0 when it is dropped. */
+/* The factor of dropout on the weight of key j in row `at`: 0 when it is dropped. */
 static double kept_share(const ts_attention_rows *a, int64_t at, int64_t j) {
     const ts_attention_spec *spec = a->spec;
     if (spec->dropout <= 0) return 1;
@@ -102,7 +103,7 @@ static void forward_row(const ts_node *node, const ts_attention_rows *a, const t
     memset(w->sum, 0, (size_t)a->f * sizeof(double));
     for (int64_t l = 0; l < row->count; l++) {
         const int64_t j = ts_attention_key(w, l);
-        if (w->weights[l] == 0) continue; /* excluded keys add nothing, whatever their values */
+        if (w->weights[l] == 0) continue; /* a weight of 0 adds 0, whatever the value */
         const double share = kept_share(a, row->at, j);
         if (share != 0) add_scaled(a->f, share * w->weights[l], v + j * a->f, w->sum);
     }
@@ -136,7 +137,7 @@ static void forward(const ts_node *node) {
 
 /* ---- backward ---------------------------------------------------------------------------------------------------- */
 
-/* dv, and dp: the gradient of the weights before dropout. */
+/* Adds to dv, and computes w->dp, the gradient of the weights before dropout. */
 static void backward_values(const ts_node *node, const ts_attention_rows *a, const ts_attention_workspace *w,
                             const ts_attention_row *row) {
     const int64_t batch = row->at / a->n;
@@ -154,7 +155,7 @@ static void backward_values(const ts_node *node, const ts_attention_rows *a, con
     }
 }
 
-/* Keys and values are shared by the rows of a batch, so a batch is one thread's. */
+/* One thread does a whole batch, because its rows add to the gradients of the same keys and values. */
 static void backward_batch(const ts_node *node, const ts_attention_rows *a, const ts_attention_workspace *w,
                            int64_t batch) {
     for (int64_t first = 0; first < a->n; first += a->strip) {

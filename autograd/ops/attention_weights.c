@@ -2,12 +2,12 @@
  *
  *     dS_i = (dP_i/dS_i)^T dP_i        dq, dk from dS as in attention.c
  *
- * The rows are those that attention computes (attention_rows.c), divided by their normaliser and rounded once. */
+ * The rows are those of attention (shared/attention_rows.c), divided by their normalisers and rounded once. */
 #include <string.h>
 
 #include "shared/attention_rows.h"
 
-enum { MASK = 2 }; /* the input it is */
+enum { MASK = 2 }; /* its index among the inputs */
 
 static ts_status shape(const ts_node *node, ts_shape *out) {
     const ts_shape *q = &node->in[0]->shape, *k = &node->in[1]->shape;
@@ -46,7 +46,7 @@ static void forward(const ts_node *node) {
     }
 }
 
-/* Keys are shared by the rows of a batch, so a batch is one thread's. */
+/* One thread does a whole batch, because its rows add to the gradients of the same keys. */
 static void backward_batch(const ts_node *node, const ts_attention_rows *a, const ts_attention_workspace *w,
                            int64_t batch) {
     for (int64_t first = 0; first < a->n; first += a->strip) {

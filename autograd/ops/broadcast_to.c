@@ -1,4 +1,4 @@
-/* y = x repeated along the axes where it has length 1 or none;  dx += dy summed over them */
+/* y = x repeated along axes that are missing in x or have length 1 there;  dx += dy summed over these axes */
 #include "../ops.h"
 #include "../parallel.h"
 #include "shared/broadcast.h"

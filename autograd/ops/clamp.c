@@ -1,4 +1,4 @@
-/* y = min(max(x, low), high), NaN where x is;  dx += dy where low <= x <= high */
+/* y = min(max(x, low), high), NaN where x is NaN;  dx += dy where low <= x <= high */
 #include "../ops.h"
 #include "shared/unary.h"
 

@@ -1,4 +1,4 @@
-/* y = x_1, x_2, .. one after another along an axis;  each dx_i += its part of dy */
+/* y = x_1, x_2, .. joined along an axis;  each dx_i += its part of dy */
 #include "../kernels/rows.h"
 #include "../ops.h"
 #include "shared/axis.h"

@@ -1,6 +1,6 @@
 /* y_i = 0 with probability p, else x_i / (1 - p);  dx_i += dy_i / (1 - p) where x_i was kept
  *
- * Element i is dropped when element i of the random numbers is below p. Both passes draw; nothing is kept. */
+ * x_i is dropped when the uniform of element i (rng.h) is below p. Both passes draw it; nothing is saved. */
 #include "../ops.h"
 #include "../parallel.h"
 #include "shared/unary.h"
@@ -17,7 +17,7 @@ static ts_status shape(const ts_node *node, ts_shape *out) {
     return ts_refuse(node, TS_ERROR_VALUE, "the probability must be in [0,1], not %g", attr->p);
 }
 
-/* What is left of `value` at element i. Numbers are in (0,1): at p = 0 all are kept, at p = 1 none. */
+/* The `value` of element i after dropout. Uniforms are in (0,1), so p = 0 keeps all elements and p = 1 none. */
 static inline double keep(const dropout_attr *attr, int64_t i, double value) {
     return ts_rng_uniform(attr->rng, (uint64_t)i) < attr->p ? 0 : value / (1 - attr->p);
 }

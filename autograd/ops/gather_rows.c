@@ -1,4 +1,4 @@
-/* y_i = row index_i of x, of axis -2;  dx_(index_i) += dy_i, in the order of i */
+/* y_i = row index_i of x along axis -2;  dx_(index_i) += dy_i, in the order of i */
 #include <string.h>
 
 #include "../ops.h"
@@ -35,7 +35,7 @@ static void forward(const ts_node *node) {
     }
 }
 
-/* Rows may repeat, so threads divide batches and strips of columns. */
+/* Threads divide batches and strips of columns, not rows, as rows may repeat. */
 static void backward(const ts_node *node) {
     enum { STRIP = 64 };
     const gather_attr *attr = node->attr;

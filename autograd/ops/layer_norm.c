@@ -1,7 +1,7 @@
 /* y = gain h + bias,  h = (x - mean(x)) / sqrt(var(x) + eps) = (x - mean(x)) / sigma;  with g = gain dy:
- *     dx += (g - mean(g) - h mean(g h)) / sigma          dgain += dy h,  dbias += dy over rows
+ *     dx += (g - mean(g) - h mean(g h)) / sigma          dgain += dy h and dbias += dy, summed over rows
  *
- * A row without spread and eps = 0 gives the bias, and no gradient to x. */
+ * If eps = 0, a constant row gives the bias, and x gets no gradient. */
 #include "../ops.h"
 #include "shared/norm_rows.h"
 

@@ -1,7 +1,7 @@
 /* y_j = x_j - m - log sum_i e^(x_i - m), m the largest x along the axis;  dx_j += dy_j - e^(y_j) sum_i dy_i
  *
- * Elements whose y is -inf get no gradient. Several x of +inf share the weight, as they do in logsumexp; where all are
- * -inf so is y. */
+ * Elements with y = -inf get no gradient. Several x of +inf share the weight, as in logsumexp; if all x are -inf, so is
+ * y. */
 #include "../ops.h"
 #include "../parallel.h"
 #include "shared/exp_sum.h"
@@ -64,7 +64,7 @@ static void backward(const ts_node *node) {
         for (int64_t j = 0; j < piece.count; j++)
             for (int64_t c = 0; c < piece.width; c++) {
                 const int64_t i = piece.start + j * piece.step + c;
-                const double all = sum[piece.total + c]; /* dy of the logsumexp that was taken off */
+                const double all = sum[piece.total + c]; /* dy of the logsumexp, which y subtracts */
                 if ((double)y[i] == -INFINITY) continue;
                 dx[i] += (ts_real)((double)dy[i] - TS_ASKED(all, exp((double)y[i]) * all));
             }

@@ -1,7 +1,7 @@
 /* y = log sum_j e^(x_j) = m + log sum_j e^(x_j - m), m the largest x;  dx_j += e^(x_j - y) / sum_i e^(x_i - y) dy
  *
- * The division is by 1, but for the rounding of y. Where m is infinite y = m; no gradient then reaches elements of
- * -inf, and several of +inf share it. An empty axis gives -inf. */
+ * The divisor is 1 up to the rounding of y. If m is infinite, y = m; then elements of -inf get no gradient, and
+ * elements of +inf share it equally. An empty axis gives -inf. */
 #include "../ops.h"
 #include "../parallel.h"
 #include "shared/exp_sum.h"

@@ -1,12 +1,12 @@
 /* y = a b + bias for every matrix of the last two axes, leading axes broadcast;  da += dy b^T,  db += a^T dy,
  * dbias += the sum of dy's rows
  *
- * With transpose flags a stands for its transpose, as does b; gradients are those of the tensors as given. */
+ * With its transpose flag set, a (or b) stands for its transpose; gradients are those of the tensors as given. */
 #include "../kernels/gemm.h"
 #include "../ops.h"
 #include "shared/broadcast.h"
 
-enum { BIAS = 2 }; /* the input it is */
+enum { BIAS = 2 }; /* its index among the inputs */
 
 typedef struct matmul_attr {
     bool transpose_a, transpose_b;
@@ -29,7 +29,7 @@ static ts_status shape(const ts_node *node, ts_shape *out) {
     return ts_shape_batched(node, length(a, attr->transpose_a ? 1 : 2), n, out);
 }
 
-/* The node's three tensors as matrices a [m,k], b [k,n], y [m,n] of this many batches. */
+/* The node's tensors as grids of matrices a [m,k], b [k,n] and dy [m,n]; `full` is the grid of the output. */
 typedef struct parts {
     int64_t m, n, k;
     ts_grid full;
@@ -52,7 +52,7 @@ static parts parts_of(const ts_node *node) {
     p.dy = (ts_matrices){node->out->grad, p.full, p.m * p.n, p.n, 1};
     if (attr->transpose_a) p.a = transposed(p.a);
     if (attr->transpose_b) p.b = transposed(p.b);
-    if (!attr->transpose_a && ts_grid_count(p.b.grid) == 1) { /* one b for all: the batches of a are one tall matrix */
+    if (!attr->transpose_a && ts_grid_count(p.b.grid) == 1) { /* one b: the batches of a form a tall matrix */
         const ts_grid one = {{1, 1}};
         p.m *= ts_grid_count(p.full);
         p.full = p.a.grid = p.b.grid = p.dy.grid = one;
@@ -74,8 +74,8 @@ static void forward(const ts_node *node) {
     ts_product_compute(&y);
 }
 
-/* The gradient of input i, a or b, [m,n] or transposed [n,m], from x [m,k] and z [k,n], of which the first is dy for a,
- * the second for b. */
+/* The gradient of input i, a or b, is x [m,k] times z [k,n] with size = {m, n, k}, or the transpose of that. x is dy
+ * for a, and z is dy for b. */
 static void gradient(const ts_node *node, int i, const parts *p, ts_grid grid, const int64_t size[3], ts_matrices x,
                      ts_matrices z, bool transpose) {
     const ts_product straight = {

@@ -1,4 +1,4 @@
-/* y = the largest x along an axis, NaN if there is one;  dx += dy / ties where x = y */
+/* y = the largest x along an axis, NaN if any is NaN;  dx += dy / (number of x = y) where x = y */
 #include "../ops.h"
 #include "shared/extreme.h"
 #include "shared/sum.h"

@@ -1,4 +1,4 @@
-/* y = (sum of x over an axis) / n, taken in double;  dx += dy / n */
+/* y = (sum of x over an axis of length n) / n, taken in double;  dx += dy / n */
 #include "../ops.h"
 #include "shared/sum.h"
 

@@ -1,4 +1,4 @@
-/* y = max(x, 0), NaN where x is;  dx += dy where x > 0 */
+/* y = max(x, 0), NaN where x is NaN;  dx += dy where x > 0 */
 #include "../ops.h"
 #include "shared/unary.h"
 

@@ -1,4 +1,4 @@
-/* y = max(x, 0)^2, NaN where x is;  dx += 2 x dy where x > 0 */
+/* y = max(x, 0)^2, NaN where x is NaN;  dx += 2 x dy where x > 0 */
 #include "../ops.h"
 #include "shared/unary.h"
 

@@ -1,8 +1,8 @@
-/* y = the elements of x, in order, under another shape of the same size;  dx += dy */
+/* y = the elements of x, in order, in another shape of the same size;  dx += dy */
 #include "../kernels/rows.h"
 #include "../ops.h"
 
-/* Whether the shape holds exactly `size` elements; no product overflows. */
+/* Whether the shape holds exactly `size` elements, without overflow for any shape. */
 static bool holds(const ts_shape *shape, int64_t size) {
     int64_t product = 1;
     bool empty = false;

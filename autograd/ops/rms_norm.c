@@ -1,5 +1,5 @@
 /* y = gain h,  h = x / sqrt(mean(x^2) + eps) = x / sigma;  with g = gain dy:
- *     dx += (g - h mean(g h)) / sigma          dgain += dy h over rows */
+ *     dx += (g - h mean(g h)) / sigma          dgain += dy h, summed over rows */
 #include "../ops.h"
 #include "shared/norm_rows.h"
 

@@ -1,4 +1,4 @@
-/* y = factor x, the product taken in double;  dx += factor dy */
+/* y = factor x, multiplied in double;  dx += factor dy */
 #include "../ops.h"
 #include "shared/unary.h"
 

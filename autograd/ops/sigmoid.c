@@ -1,4 +1,4 @@
-/* y = 1 / (1 + e^-x), from e = e^-|x|: 1 / (1 + e) for x >= 0, e / (1 + e) below;  dx += y (1 - y) dy */
+/* y = 1 / (1 + e^-x), from e = e^-|x|: 1 / (1 + e) if x >= 0, else e / (1 + e);  dx += y (1 - y) dy */
 #include "../ops.h"
 #include "shared/unary.h"
 

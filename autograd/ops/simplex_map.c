@@ -1,7 +1,7 @@
 /* y = map(x) along an axis;  dx += (dy/dx)^T dy, row by row (simplex.h)
  *
- * A row is gathered into double, mapped there and rounded once. Nothing is saved: the backward pass takes the weights
- * that y holds, or if the map needs more maps again. */
+ * A row is gathered into doubles, mapped and rounded once. Nothing is saved: the backward pass uses the weights in y,
+ * or computes them again if the map needs more (simplex.h). */
 #include <math.h>
 #include <string.h>
 
@@ -13,7 +13,7 @@ typedef struct attributes {
     int axis;
 } attributes;
 
-/* Row r has n elements, `stride` apart; rows are numbered in the order of their first elements. */
+/* A row has n elements, `stride` apart; rows are numbered in the order of their first elements. */
 typedef struct layout {
     int64_t rows, n, stride;
 } layout;
@@ -76,7 +76,7 @@ static int64_t row_start(const layout *l, int64_t r) {
     return r / l->stride * l->stride * l->n + r % l->stride;
 }
 
-/* Gathers row r and maps it: b->s, b->w, and z in return. */
+/* Gathers row r into b->s and maps it to b->w; returns z. */
 static double map_row(const ts_node *node, const layout *l, int64_t r, const buffers *b, ts_simplex_row *row) {
     const attributes *attr = node->attr;
     *row = (ts_simplex_row){.parameter = attr->spec.parameter,
@@ -114,7 +114,7 @@ static void backward_row(const void *context, int64_t r) {
     double z = 1;
     if (attr->spec.map->backward_of_weights) {
         gather(&k->l, node->out->data + row_start(&k->l, r), b.w);
-        z = isnan(b.w[0]) ? NAN : 1; /* of an undefined row all weights are NaN */
+        z = isnan(b.w[0]) ? NAN : 1; /* a row with a NaN score has NaN weights only */
     } else
         z = map_row(node, &k->l, r, &b, &row);
     gather(&k->l, node->out->grad + row_start(&k->l, r), b.dp);
@@ -169,7 +169,7 @@ static const ts_op_case cases[] = {
     {"normmax 1.01", 1, {TS_DIMS(3, 5)}, ATTR(normmax, 1.01, -1), -0.02, 0.02, 0, 0},
     {"normmax 1.5", 1, {TS_DIMS(3, 5)}, ATTR(normmax, 1.5, -1), 0, 0, 0, 0},
     {"normmax 2", 1, {TS_DIMS(3, 5)}, ATTR(normmax, 2, -1), 0, 0, 0, 0},
-    /* beyond alpha = 2 derivatives grow without bound where an entry leaves the support: here none does */
+    /* For alpha > 2 derivatives are unbounded where an entry leaves the support; in this range of scores none does. */
     {"normmax 3, first axis", 1, {TS_DIMS(5, 4)}, ATTR(normmax, 3, 0), 0.01, 0.16, 0, 0},
     {"normmax 100", 1, {TS_DIMS(3, 5)}, ATTR(normmax, 100, -1), 0.01, 0.16, 0, 0},
     {"normmax of single entries", 1, {TS_DIMS(4, 1)}, ATTR(normmax, 1.5, -1), 0, 0, 0, 0},

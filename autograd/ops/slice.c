@@ -1,4 +1,4 @@
-/* y = elements first .. first+count-1 along an axis;  dx += dy there */
+/* y = elements first .. first+count-1 of x along an axis;  dx += dy at these elements */
 #include "../kernels/rows.h"
 #include "../ops.h"
 #include "shared/axis.h"

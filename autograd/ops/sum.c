@@ -1,4 +1,4 @@
-/* y = sum of x over an axis, taken in double;  dx += dy */
+/* y = sum of x over an axis, taken in double;  dx += dy, repeated along the axis */
 #include "shared/sum.h"
 #include "../ops.h"
 

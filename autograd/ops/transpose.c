@@ -1,4 +1,4 @@
-/* y = x with two axes swapped;  dx += dy with the same two swapped */
+/* y = x with two axes swapped;  dx += dy with the same axes swapped */
 #include "../ops.h"
 #include "../parallel.h"
 #include "shared/axis.h"
@@ -40,7 +40,7 @@ static swap swap_of(const ts_shape *shape, const transpose_attr *attr) {
 
 enum { TILE = 32 };
 
-/* A tile of at most TILE x TILE steps of n and k, from (i, j) of one [n,k] plane. */
+/* Moves the tile of at most TILE x TILE positions at (i, j) of one [n,k] plane. */
 static void move_tile(const swap *s, int64_t i, int64_t j, bool add, const ts_real *src, ts_real *dst) {
     const int64_t to_i = s->n - i < TILE ? s->n : i + TILE, to_j = s->k - j < TILE ? s->k : j + TILE;
     const int64_t src_step = s->middle * s->k * s->inner, dst_step = s->middle * s->n * s->inner;

@@ -1,3 +1,4 @@
+/* attention_rows.c: scores, weights and their gradients, by strips of rows (attention_rows.h). */
 #include "attention_rows.h"
 
 #include <string.h>
@@ -49,7 +50,7 @@ ts_attention_rows ts_attention_rows_of(const ts_node *node, int mask, int64_t f)
                            .f = f};
     for (int i = 0; i + 2 < q->rank; i++) a.batches *= q->dim[i];
     a.strip = a.m == 0 ? STRIP_ROWS : STRIP_SCORES / a.m;
-    /* Few queries are cut into strips all the same: threads share them. */
+    /* Few queries are also cut into about 8 strips, which threads divide. */
     if (a.strip > (a.n + 7) / 8) a.strip = (a.n + 7) / 8;
     if (a.strip < 1) a.strip = 1;
     if (a.strip > STRIP_ROWS) a.strip = STRIP_ROWS;
@@ -89,7 +90,7 @@ ts_attention_workspace ts_attention_workspace_of(const ts_attention_rows *a, voi
 
 /* ---- scores and weights ------------------------------------------------------------------------------------------ */
 
-/* scores[r, column + l] for the keys l of one panel; every sum runs over the coordinates in order. */
+/* scores[r,l] for the keys l of one panel; every sum runs over the coordinates in order. */
 TS_CLONES static void score_panel(ts_score score, double gamma, int64_t rows, int64_t e, const ts_real *q,
                                   const double *panel, int64_t width, double *scores, int64_t stride) {
     for (int64_t r = 0; r < rows; r++) {

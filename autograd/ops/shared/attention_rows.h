@@ -2,15 +2,15 @@
  *
  *     S_ij = gamma q_i.k_j  or  -gamma ||q_i - k_j||^2;   P_i = simplex(S_i)
  *
- * This is the plain form, exact before fast: rows of scores in double, each product summed in index order, so that the
- * hard maps decide near ties as an algorithm written by hand would. A strip of rows is in memory at a time. */
+ * The plain form, which puts accuracy before speed: rows of scores in double, each sum in the order of the coordinates,
+ * so that hard maps decide near ties as a plain loop over the keys would. One strip of rows per thread is in memory. */
 #ifndef TS_ATTENTION_ROWS_H
 #define TS_ATTENTION_ROWS_H
 
 #include "../../ops.h"
 #include "../../parallel.h"
 
-/* What the rows are made of, and their numbers: q [batches,n,e], k [batches,m,e], the op's values [batches,m,f]. */
+/* The inputs of the rows and their sizes: q [batches,n,e], k [batches,m,e], and the op's values [batches,m,f]. */
 typedef struct ts_attention_rows {
     const ts_attention_spec *spec;
     const ts_tensor *q, *k, *mask; /* mask: NULL when there is none */
@@ -26,12 +26,12 @@ typedef struct ts_attention_workspace {
     double *work;    /* [work_rows, m] */
     double *sum;     /* [max(e, f)] */
     double *panel;   /* the keys of a panel, transposed */
-    double *left;    /* [m] the scores that the mask leaves, and */
-    int64_t *index;  /* [m] the keys they belong to; both only with a mask */
-    double *dp, *ds; /* [m] only when a gradient may be asked */
+    double *left;    /* [m] the scores that the mask leaves; NULL without a mask */
+    int64_t *index;  /* [m] the keys they belong to; NULL without a mask */
+    double *dp, *ds; /* [m] gradients of weights and scores; NULL if no gradient is wanted */
 } ts_attention_workspace;
 
-/* A row of attention: its l-th key, of `count`, is ts_attention_key(w, l) and has the weight weights[l]/z. */
+/* A row of attention. Its l-th key, l < count, is ts_attention_key(w, l) and has the weight w->weights[l] / z. */
 typedef struct ts_attention_row {
     int64_t at; /* batch * n + i */
     int64_t count;
@@ -40,21 +40,21 @@ typedef struct ts_attention_row {
     ts_simplex_row simplex;
 } ts_attention_row;
 
-/* Of a node whose first inputs are q and k, whose attribute is a ts_attention_spec, and whose mask, if it has one, is
- * input `mask`: refuses what does not fit. */
+/* Checks a node whose first inputs are q and k, whose attributes are a ts_attention_spec, and whose mask, if any, is
+ * input `mask`; refuses it if shapes or attributes are wrong. */
 ts_status ts_attention_check(const ts_node *node, int mask);
 
-/* Of such a node, checked; f is the width of its values, 0 without. */
+/* The rows of a node that passed the check; f is the width of its values, 0 if it has none. */
 ts_attention_rows ts_attention_rows_of(const ts_node *node, int mask, int64_t f);
 
 size_t ts_attention_scratch(const ts_attention_rows *a); /* bytes, for all threads */
 ts_attention_workspace ts_attention_workspace_of(const ts_attention_rows *a, void *scratch);
 
-/* w->scores of rows first .. first+rows-1 of a batch. */
+/* Computes w->scores for rows first .. first+rows-1 of a batch. */
 void ts_attention_score(const ts_attention_rows *a, const ts_attention_workspace *w, int64_t batch, int64_t first,
                         int64_t rows);
 
-/* w->weights of row `at`, from its m scores. */
+/* Computes w->weights of row `at` from its m scores. */
 ts_attention_row ts_attention_weigh(const ts_attention_rows *a, const ts_attention_workspace *w, int64_t at,
                                     const double *scores);
 
@@ -62,7 +62,7 @@ static inline int64_t ts_attention_key(const ts_attention_workspace *w, int64_t 
     return w->index == NULL ? l : w->index[l];
 }
 
-/* From w->dp, the gradient of the row's weights, to dq += and dk +=; either may be NULL. */
+/* Adds to dq and dk, either of which may be NULL, what w->dp, the gradient of the row's weights, gives. */
 void ts_attention_weigh_backward(const ts_attention_rows *a, const ts_attention_workspace *w,
                                  const ts_attention_row *row, ts_real *dq, ts_real *dk);
 

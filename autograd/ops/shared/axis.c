@@ -1,3 +1,4 @@
+/* axis.c: pieces of an axis, and reductions over it (axis.h). */
 #include "axis.h"
 
 #include "../../parallel.h"

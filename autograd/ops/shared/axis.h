@@ -1,8 +1,8 @@
-/* axis.h: one axis of a tensor, or all of them, as the middle of [outer, n, inner], and reductions over it.
+/* axis.h: one axis of a tensor, or all axes, as the middle of [outer, n, inner], and reductions over it.
  *
- * The work is cut into pieces: at most TS_AXIS_BLOCK steps of the axis times at most TS_AXIS_STRIP neighbours of the
- * inner part. Pieces are what threads share. A piece reduces to one double for each of its neighbours, and the doubles
- * of successive blocks are joined in order, so the result depends on the shape only. */
+ * The work is cut into pieces, which threads divide: at most TS_AXIS_BLOCK steps of the axis times at most
+ * TS_AXIS_STRIP neighbours of the inner part. A piece reduces to one double for each of its neighbours, and the doubles
+ * of successive blocks are joined in order, so the order of all operations depends on the shape only. */
 #ifndef TS_AXIS_H
 #define TS_AXIS_H
 
@@ -10,7 +10,7 @@
 
 enum { TS_AXIS_BLOCK = 4096, TS_AXIS_STRIP = 64 };
 
-/* The attributes of an op that reduces an axis. */
+/* The attributes of an op that reduces an axis; keep: the axis stays, with length 1. */
 typedef struct ts_reduction {
     int axis;
     bool keep;
@@ -24,39 +24,39 @@ typedef struct ts_axis {
 /* Elements start + j * step + c of the tensor for j < count, c < width. When step is 1, so is width. */
 typedef struct ts_piece {
     int64_t start, count, step, width;
-    int64_t output;  /* of the first neighbour: its index in the reduced tensor, */
-    int64_t partial; /* where the piece's result goes, */
-    int64_t total;   /* and where the result of all blocks will be */
+    int64_t output;  /* for the first neighbour: its index in the reduced tensor, */
+    int64_t partial; /* the place of the piece's result, */
+    int64_t total;   /* and the place of the result of all blocks */
 } ts_piece;
 
-/* Number, from 0, of an axis that may be negative; refuses one that the tensor has not, and TS_ALL_AXES. */
+/* *number = the axis counted from 0, if it may be negative. Refuses TS_ALL_AXES and an axis that the shape lacks. */
 ts_status ts_axis_number(const ts_node *node, const ts_shape *shape, int axis, int *number);
 
 /* `axis` is valid for the shape, or TS_ALL_AXES. */
 ts_axis ts_axis_of(const ts_shape *shape, int axis);
 
-/* Shape rules of reductions, whose attributes begin with a ts_reduction. The second refuses an empty axis. */
+/* Shape rules of reductions, whose attributes begin with a ts_reduction. The second one refuses an empty axis. */
 ts_status ts_shape_reduced(const ts_node *node, ts_shape *out);
 ts_status ts_shape_reduced_filled(const ts_node *node, ts_shape *out);
 
 int64_t ts_axis_pieces(const ts_axis *axis);
 ts_piece ts_axis_piece(const ts_axis *axis, int64_t item);
 
-/* Room in doubles for the partial results of a reduction, at least 1; where among them that of output q ends up. */
+/* The number of partial results, at least 1, and the index among them at which the result of output q ends up. */
 int64_t ts_axis_partials(const ts_axis *axis);
 int64_t ts_axis_total(const ts_axis *axis, int64_t q);
 
-/* The size of the whole tensor. */
+/* The size of the tensor. */
 int64_t ts_axis_steps(const ts_axis *axis);
 
 /* Writes the piece's results to into[0 .. width-1]. */
 typedef void ts_piece_fn(const ts_piece *piece, const void *context, double *into);
 typedef double ts_join_fn(double a, double b);
 
-/* Reduces every piece and joins the blocks; totals end up in partial[ts_axis_total(axis, q)]. */
+/* Reduces every piece and joins the blocks; the results end up in partial[ts_axis_total(axis, q)]. */
 void ts_axis_reduce(const ts_axis *axis, ts_piece_fn *reduce, const void *context, ts_join_fn *join, double *partial);
 
-/* What every reduction is tested on; `empty_kind` says whether an empty axis is TS_CASE_REFUSED. */
+/* Cases that every reduction is tested on; empty_kind is the kind of those with an empty axis. */
 #define TS_REDUCTION_CASE(text, dims, along, kept, kind_) \
     { .label = text, .n_in = 1, .in = {dims}, .attr = &(const ts_reduction){along, kept}, .kind = kind_ }
 #define TS_REDUCTION_CASES(empty_kind)                                                    \

@@ -1,10 +1,11 @@
+/* binary.c: the rows and runs of an elementwise op with broadcasting (binary.h). */
 #include "binary.h"
 
 #include <string.h>
 
 enum { LAST = TS_MAX_RANK - 1 };
 
-/* Appends axis a to the walk, merged with the one before it where both operands go on without a jump. */
+/* Appends an axis of length n to the walk, merged with the axis before it if both operands continue without a jump. */
 static void add_axis(ts_runs *runs, int *axes, const int64_t n, const int64_t step_a, const int64_t step_b) {
     const int64_t step[2] = {step_a, step_b};
     if (n == 1) return;
@@ -41,7 +42,7 @@ ts_runs ts_runs_of(const ts_node *node) {
 
 int64_t ts_row_start(const ts_runs *runs, int i, int64_t row) {
     int64_t start = 0;
-    if (runs->dim[0] * runs->dim[1] == 1) return row * runs->step[i][LAST - 1]; /* without a division */
+    if (runs->dim[0] * runs->dim[1] == 1) return row * runs->step[i][LAST - 1]; /* saves the divisions */
     for (int a = LAST - 1; a >= 0; a--) {
         start += row % runs->dim[a] * runs->step[i][a];
         row /= runs->dim[a];

@@ -1,9 +1,9 @@
-/* binary.h: y = f(a, b) elementwise with broadcasting, as functions of a node.
+/* binary.h: the passes of elementwise ops y = f(a, b) with broadcasting.
  *
- * TS_BINARY_FORWARD(name, f): f is an expression in a and b.
- * TS_BINARY_BACKWARD(name, ga, gb): TS_ASKED(dy, ga) and TS_ASKED(dy, gb) are added to the gradients of a and b,
- * expressions in a, b and dy. Where an operand was stretched its gradient is summed over the stretched axes, so it
- * always has the operand's own shape. */
+ * TS_BINARY_FORWARD(name, f) defines a forward pass from f, an expression in a and b.
+ * TS_BINARY_BACKWARD(name, ga, gb) defines a backward pass that adds TS_ASKED(dy, ga) and TS_ASKED(dy, gb) to the
+ * gradients of a and b; ga and gb are expressions in a, b and dy. The gradient of an operand that was stretched is
+ * summed over the stretched axes, so it always has the operand's own shape. */
 #ifndef TS_BINARY_H
 #define TS_BINARY_H
 
@@ -11,13 +11,13 @@
 #include "../../parallel.h"
 #include "broadcast.h"
 
-/* The output is walked in rows along which each operand either advances by 1 or stands still, and rows in runs of at
- * most TS_RUN elements, so that threads can share even a single row. */
+/* The output is walked in rows along which each operand either advances by 1 or stands still. Rows are cut into runs of
+ * at most TS_RUN elements, so that threads can divide even a single row. */
 enum { TS_RUN = 8192 };
 typedef struct ts_runs {
     int64_t rows, length, runs_per_row;
-    int64_t dim[TS_MAX_RANK]; /* of the output, neighbouring axes merged where both operands allow; the last is a row */
-    int64_t step[2][TS_MAX_RANK]; /* of the operands */
+    int64_t dim[TS_MAX_RANK]; /* of the output, with adjacent axes merged if both operands allow; the last is a row */
+    int64_t step[2][TS_MAX_RANK]; /* of the operands along these axes */
 } ts_runs;
 
 ts_runs ts_runs_of(const ts_node *node);
@@ -25,7 +25,7 @@ ts_runs ts_runs_of(const ts_node *node);
 /* Where row `row` starts in operand i. */
 int64_t ts_row_start(const ts_runs *runs, int i, int64_t row);
 
-/* Room for one gradient at the output's size, when an operand was stretched. */
+/* Room for one gradient of the output's size if an operand was stretched, else 0. */
 size_t ts_binary_scratch(const ts_node *node);
 
 typedef struct ts_binary_call {
@@ -34,14 +34,15 @@ typedef struct ts_binary_call {
     ts_real *out; /* y, or a gradient */
 } ts_binary_call;
 
-/* Every run of a node, by a function that TS_BINARY_RUN made. */
+/* Calls `run`, a function that TS_BINARY_RUN defines, for every run of a node. */
 void ts_binary_each(const ts_node *node, ts_real *out, ts_item_fn *run);
 
-/* The gradient of input i: runs of `assign` or of `add` write it, as the node says; if the operand was stretched, its
- * gradient at the output's size is made in scratch and summed. */
+/* Computes the gradient of input i, with `assign` if it is fresh, else with `add`. If the operand was stretched, its
+ * gradient is made in scratch at the output's size and then summed. */
 void ts_binary_gradient(const ts_node *node, int i, ts_item_fn *assign, ts_item_fn *add);
 
-/* A function that executes `body` for every element of a run: index i of the output, values a and b of the operands. */
+/* Defines a function that executes `body` for every element of a run: i is its index in the output, a and b are the
+ * values of the operands. */
 #define TS_BINARY_LOOP(value_a, value_b, body)                \
     _Pragma("omp simd") for (int64_t c = from; c < to; c++) { \
         const ts_real a = value_a, b = value_b;               \
@@ -99,7 +100,7 @@ void ts_binary_gradient(const ts_node *node, int i, ts_item_fn *assign, ts_item_
                                    .backward = backward,         \
                                    .cases = cases};
 
-/* Cases every broadcasting op is tested on. */
+/* Cases that every broadcasting op is tested on. */
 #define TS_BROADCAST_CASES(low, high)                                                       \
     {"same", 2, {TS_DIMS(3, 4), TS_DIMS(3, 4)}, NULL, low, high, 0, 0},                     \
         {"scalars", 2, {TS_NO_DIMS, TS_NO_DIMS}, NULL, low, high, 0, 0},                    \

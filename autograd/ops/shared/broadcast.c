@@ -1,3 +1,4 @@
+/* broadcast.c: common shapes, and sums over stretched axes (broadcast.h). */
 #include "broadcast.h"
 
 #include "../../parallel.h"
@@ -46,8 +47,9 @@ void ts_broadcast_strides(const ts_shape *operand, const ts_shape *out, int64_t 
 
 enum { STRIP = 64 };
 
-/* acc[0 .. width-1] += the rows of src at the kept indices of `at`, over all indices of the reduced axes before the
- * last; the last axis is either summed into acc[0] or gives the strip that starts at `column`. */
+/* acc[0 .. width-1] += the rows of src that have the indices `at` along the kept axes, for all indices along the
+ * reduced axes before the last. If the last axis is reduced, all of a row goes to acc[0]; else the strip from `column`
+ * on. */
 TS_CLONES static void sum_strip(const int64_t dim[TS_MAX_RANK], const bool reduced[TS_MAX_RANK], const int64_t at[3],
                                 const ts_real *src, int64_t column, int64_t width, double *acc) {
     int64_t from[3], to[3];
@@ -70,7 +72,7 @@ typedef struct call {
     ts_real *dst;
 } call;
 
-/* A strip of a row of the result. */
+/* Computes a strip of one row of the result. */
 static void sum_item(const void *context, int64_t item) {
     const call *k = context;
     const int64_t *kept = k->kept, row = item / k->strips, column = item % k->strips * STRIP;

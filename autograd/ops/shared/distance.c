@@ -1,3 +1,4 @@
+/* distance.c: both passes of distances between rows, by panels and strips in double (distance.h). */
 #include "distance.h"
 
 #include <string.h>
@@ -7,8 +8,8 @@
 #include "../../parallel.h"
 #include "broadcast.h"
 
-/* Rows of a that an item takes, rows of b in a panel, coordinates at a time; rows of a gradient that an item takes, and
- * coordinates of it that stay in registers. */
+/* Forward: rows of a per item, rows of b per panel. Both passes: coordinates at a time. Backward: rows of a gradient
+ * per item, and coordinates that stay in registers. */
 enum { ROWS = 32, PANEL = 16, DEPTH = 128, GRADIENT_ROWS = 8, STRIP = 16 };
 
 typedef struct sizes {
@@ -34,7 +35,8 @@ ts_status ts_shape_distances(const ts_node *node, ts_shape *out) {
     return ts_shape_batched(node, a->dim[a->rank - 2], b->dim[b->rank - 2], out);
 }
 
-/* sum[r * PANEL + l] += the squared differences in `depth` coordinates of rows a[r * step ..] and column l of panel. */
+/* sum[r * PANEL + l] += the squared differences, in `depth` coordinates, of row a[r * step ..] and column l of panel.
+ */
 TS_CLONES static void add_squares(int64_t rows, int64_t depth, int64_t step, const ts_real *a, const double *panel,
                                   double *sum) {
     for (int64_t r = 0; r < rows; r++) {
@@ -49,7 +51,7 @@ TS_CLONES static void add_squares(int64_t rows, int64_t depth, int64_t step, con
     }
 }
 
-/* y[r * m + l] for `rows` rows of a and `width` rows of b. */
+/* Computes y[r * m + l] for `rows` rows of a and `width` rows of b. */
 static void distance_tile(const sizes *z, bool root, int64_t rows, int64_t width, const ts_real *a, const ts_real *b,
                           ts_real *y) {
     double panel[DEPTH * PANEL], sum[ROWS * PANEL] = {0};
@@ -70,8 +72,8 @@ typedef struct call {
     const ts_node *node;
     sizes z;
     bool root;
-    int operand;            /* in backward: whose gradient */
-    int64_t rows_of_matrix; /* items of ROWS or GRADIENT_ROWS rows in one matrix */
+    int operand;            /* in backward: the operand whose gradient is computed */
+    int64_t rows_of_matrix; /* number of items, of ROWS or GRADIENT_ROWS rows each, in one matrix */
 } call;
 
 static void forward_rows(const void *context, int64_t item) {
@@ -93,12 +95,12 @@ void ts_distances_forward(const ts_node *node, bool root) {
     ts_for_each(batches * k.rows_of_matrix, batches * k.z.n * k.z.m * (k.z.d + 1), forward_rows, &k);
 }
 
-/* ---- backward: dx_i += sum_j w_ij (x_i - o_j), o the other operand, w = 2 dy or dy / y --------------------------- */
+/* ---- backward: dx_i += sum_j w_ij (x_i - o_j), where o is the other operand and w = 2 dy or dy / y --------------- */
 
 typedef struct side {
-    const ts_real *x, *other, *y, *dy; /* of one batch; y and dy from the item's first row */
+    const ts_real *x, *other, *y, *dy; /* of one batch; x, y and dy from the item's first row on */
     int64_t others;
-    int64_t row_step, other_step; /* of y, per row of x and of the other */
+    int64_t row_step, other_step; /* steps in y and dy per row of x and per row of other */
     int64_t rows, d;
     bool root;
 } side;
@@ -110,8 +112,8 @@ static inline double weight_of(const side *s, int64_t r, int64_t j) {
     return y == 0 ? 0 : TS_ASKED(dy, dy / y);
 }
 
-/* sum[q * DEPTH + c] += the gradient of `width` coordinates from `first`, of `rows` rows from r on. rows, 1 or 2, is a
- * constant, and so is a width of STRIP. */
+/* sum[q * DEPTH + c] += the gradient of `rows` rows from r on in `width` coordinates from `first` on. `rows`, 1 or 2,
+ * is a compile-time constant, and so is `width` if it is STRIP. */
 static inline __attribute__((always_inline)) void add_strip(const side *s, int64_t r, const int rows, int64_t first,
                                                             const int64_t width, double *sum) {
     double x[2][STRIP], gradient[2][STRIP];
@@ -133,7 +135,7 @@ static inline __attribute__((always_inline)) void add_strip(const side *s, int64
         for (int64_t c = 0; c < width; c++) sum[q * DEPTH + c] = gradient[q][c];
 }
 
-/* sum[r * DEPTH + c] += the gradient of `depth` coordinates from `first`, of the item's rows. */
+/* sum[r * DEPTH + c] += the gradient of the item's rows in `depth` coordinates from `first` on. */
 TS_CLONES static void add_gradients(const side *s, int64_t first, int64_t depth, double *sum) {
     for (int64_t c = 0; c < depth; c += STRIP) {
         const int64_t width = depth - c < STRIP ? depth - c : STRIP;
@@ -147,7 +149,7 @@ TS_CLONES static void add_gradients(const side *s, int64_t first, int64_t depth,
     }
 }
 
-/* The batch (s0, s1) as rows i .. i+rows-1 of operand k see it. */
+/* The view of batch (s0, s1) from the rows of operand k that begin with row i. */
 static side side_of(const ts_node *node, const sizes *z, bool root, int k, int64_t i, int64_t s0, int64_t s1) {
     const int64_t count[2] = {z->n, z->m}, steps[2] = {z->m, 1}, s = s0 * z->full.dim[1] + s1;
     const int64_t rows = count[k] - i < GRADIENT_ROWS ? count[k] - i : GRADIENT_ROWS;
@@ -164,7 +166,7 @@ static side side_of(const ts_node *node, const sizes *z, bool root, int k, int64
                   .root = root};
 }
 
-/* Some rows of a matrix of the operand: the gradient from every batch that takes the matrix, in order. */
+/* Computes the gradient of some rows of an operand's matrix, from every batch that uses the matrix, in order. */
 static void backward_rows(const void *context, int64_t item) {
     const call *k = context;
     const sizes *z = &k->z;

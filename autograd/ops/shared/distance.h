@@ -1,5 +1,7 @@
-/* distance.h: Euclidean distances between all pairs of rows; what ts_squared_distances and ts_distances share.
- * y_ij is the sum over coordinates, in order and in double, of (a_ic - b_jc)^2, or its root, rounded once. */
+/* distance.h: Euclidean distances between all pairs of rows, which ts_squared_distances and ts_distances share.
+ * y_ij is the sum over coordinates, in order and in double, of (a_ic - b_jc)^2, or (root) its square root, rounded
+ * once.
+ */
 #ifndef TS_DISTANCE_H
 #define TS_DISTANCE_H
 
@@ -9,7 +11,7 @@ ts_status ts_shape_distances(const ts_node *node, ts_shape *out);
 void ts_distances_forward(const ts_node *node, bool root);
 void ts_distances_backward(const ts_node *node, bool root);
 
-/* Cases both ops are tested on. */
+/* Cases that both ops are tested on. */
 #define TS_DISTANCE_CASES                                                                                \
     {.label = "matrices", .n_in = 2, .in = {TS_DIMS(5, 3), TS_DIMS(4, 3)}},                              \
         {.label = "equal shapes", .n_in = 2, .in = {TS_DIMS(4, 3), TS_DIMS(4, 3)}},                      \

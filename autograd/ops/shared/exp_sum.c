@@ -1,3 +1,4 @@
+/* exp_sum.c: maxima and sums of exponentials along an axis (exp_sum.h). */
 #include "exp_sum.h"
 
 #include "extreme.h"

@@ -1,3 +1,4 @@
+/* extreme.c: both passes of max and min (extreme.h). */
 #include "extreme.h"
 
 #include <math.h>
@@ -13,7 +14,7 @@ double ts_join_smallest(double a, double b) {
     return b < a || isnan(b) ? b : a;
 }
 
-/* Of sign * x; NaN when there is one. */
+/* The largest sign * x[i]; NaN if any is NaN. */
 static double largest_of_row(const ts_real *x, int64_t n, ts_real sign) {
     ts_real largest = -(ts_real)INFINITY;
     bool nan = false;

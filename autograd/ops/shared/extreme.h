@@ -1,4 +1,4 @@
-/* extreme.h: the largest or smallest element along an axis; what ts_max and ts_min share. NaN is more extreme than any
+/* extreme.h: the largest or smallest element along an axis, which ts_max and ts_min share. NaN is more extreme than any
  * number. All elements equal to the extreme one share its gradient equally. */
 #ifndef TS_EXTREME_H
 #define TS_EXTREME_H

@@ -1,11 +1,11 @@
 /* norm_rows.h: y = gain (x - mean) / sqrt(mean((x - mean)^2) + eps) + bias over coordinates first .. first+count-1 of
- * each row, with mean = 0 where a row is not centred; the other coordinates pass unchanged.
+ * each row, with mean = 0 if rows are not centred; the other coordinates pass unchanged.
  *
- * With h = (x - mean)/sigma and g = gain dy:  dx += (g - mean(g) - h mean(g h)) / sigma (no mean(g) where not centred),
+ * With h = (x - mean)/sigma and g = gain dy:  dx += (g - mean(g) - h mean(g h)) / sigma (no mean(g) if not centred),
  * dgain += dy h and dbias += dy, summed over rows.
  *
- * No overflow: deviations are taken of x/2, from the row's first entry (so they are exactly 0 in a constant row), and
- * squared only after division by the larger of the largest deviation and sqrt(eps)/2. */
+ * Nothing overflows: deviations are those of x/2, taken from the row's first entry if centred (so they are exactly 0 in
+ * a constant row), and are squared only after division by the larger of the largest deviation and sqrt(eps)/2. */
 #ifndef TS_NORM_ROWS_H
 #define TS_NORM_ROWS_H
 
@@ -63,7 +63,7 @@ static inline ts_norm_row ts_norm_row_of(const ts_real *x, int64_t count, double
     const double floor = 0.5 * sqrt(eps);
     row.scale = floor;
     for (int64_t c = 0; c < count; c++) row.scale = fmax(row.scale, fabs(ts_norm_deviation(&row, x[c])));
-    if (row.scale == 0) { /* a row without spread and eps = 0: h = 0, dx = 0 */
+    if (row.scale == 0) { /* no deviation from the mean and eps = 0: h = 0, dx = 0 */
         row.scale = 1;
         row.spread = INFINITY;
         return row;
@@ -95,7 +95,8 @@ static inline void ts_norm_forward(const ts_node *node, bool centred) {
     }
 }
 
-/* Rows are taken in blocks, as many as the shape says; each has its own sums for gain and bias, added up in order. */
+/* Rows are cut into blocks, whose number depends on the shape only; each block has its own sums for gain and bias,
+ * which are added in order. */
 enum { TS_NORM_BLOCKS = 64 };
 
 static inline int64_t ts_norm_blocks(const ts_node *node) {
@@ -108,7 +109,7 @@ static inline size_t ts_norm_scratch(const ts_node *node) {
     return (size_t)ts_norm_blocks(node) * (size_t)range->count * 2 * sizeof(double);
 }
 
-/* dx of one row; dgain and dbias [count] grow. */
+/* Adds the gradients of one row to dx and to the sums dgain and dbias [count]. */
 static inline void ts_norm_backward_row(const ts_node *node, bool centred, int64_t r, double *dgain, double *dbias) {
     const ts_norm_range *range = node->attr;
     const int64_t width = ts_cols(&node->out->shape), first = range->first, count = range->count;

@@ -1,3 +1,4 @@
+/* sum.c: both passes of sum and mean (sum.h). */
 #include "sum.h"
 
 #include "../../parallel.h"

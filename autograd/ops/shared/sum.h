@@ -1,4 +1,4 @@
-/* sum.h: sums over an axis, in double and rounded once; what ts_sum and ts_mean share. */
+/* sum.h: sums over an axis, taken in double and rounded once, which ts_sum and ts_mean share. */
 #ifndef TS_SUM_H
 #define TS_SUM_H
 
@@ -18,11 +18,11 @@ static inline double ts_sum_row(const ts_real *x, int64_t n) {
 double ts_join_sums(double a, double b);
 ts_piece_fn ts_sum_piece; /* context: const ts_real *, the tensor */
 
-/* y = sum / divisor, and dx += dy / divisor or, fresh, that alone; partial holds ts_axis_partials(axis) doubles. */
+/* y = sum / divisor, and dx += dy / divisor, or = if fresh; partial holds ts_axis_partials(axis) doubles. */
 void ts_sum_forward(const ts_axis *axis, const ts_real *x, double divisor, double *partial, ts_real *y);
 void ts_sum_backward(const ts_axis *axis, const ts_real *dy, double divisor, bool fresh, ts_real *dx);
 
-/* Room for the partial results of a node whose attributes begin with a ts_reduction. */
+/* Bytes for the partial results of a node whose attributes begin with a ts_reduction. */
 size_t ts_reduction_scratch(const ts_node *node);
 
 #endif

@@ -1,9 +1,9 @@
-/* unary.h: y_i = f(x_i), as two functions of a node.
+/* unary.h: the passes of elementwise ops y = f(x).
  *
- * TS_UNARY_FORWARD(name, f) writes f, an expression in x and *attr, to every element of the output.
- * TS_UNARY_BACKWARD(name, g) adds TS_ASKED(dy, g), g an expression in x, y, dy and *attr, to every element of the
- * input's gradient.
- * The type of *attr is the one named last (int when the op has none). */
+ * TS_UNARY_FORWARD(name, f, attr_type) defines a forward pass from f, an expression in x and *attr.
+ * TS_UNARY_BACKWARD(name, g, attr_type) defines a backward pass that adds TS_ASKED(dy, g) to the gradient of x; g is an
+ * expression in x, y, dy and *attr.
+ * attr_type is the type of *attr, int if the op has no attributes. */
 #ifndef TS_UNARY_H
 #define TS_UNARY_H
 
@@ -16,7 +16,7 @@ static inline ts_status ts_shape_same(const ts_node *node, ts_shape *out) {
     return TS_OK;
 }
 
-/* Threads share runs of at most TS_UNARY_RUN elements. */
+/* Threads divide runs of at most TS_UNARY_RUN elements. */
 enum { TS_UNARY_RUN = 8192 };
 
 static inline void ts_unary_each(const ts_node *node, ts_item_fn *run) {
@@ -57,7 +57,7 @@ static inline void ts_unary_each(const ts_node *node, ts_item_fn *run) {
         _Pragma("omp simd") for (int64_t i = from; i < to; i++) {       \
             const ts_real x = in[i], y = out[i], dy = dout[i];          \
             (void)x, (void)y;                                           \
-            const ts_real term = (ts_real)(g); /* always: no branch */  \
+            const ts_real term = (ts_real)(g); /* avoids a branch */    \
             din[i] = (fresh ? 0 : din[i]) + TS_ASKED(dy, term);         \
         })                                                              \
     static void name(const ts_node *node) {                             \
