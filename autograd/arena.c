@@ -200,7 +200,7 @@ void ts_arena_reset(ts_arena *arena) {
     ts_arena_rewind(arena, (ts_arena_mark){arena->first, 0, 0}, NULL, 0);
 }
 
-void ts_arena_spoil(ts_arena *arena) {
+void ts_arena_poison(ts_arena *arena) {
     arena->spoils = true;
     memset(arena->current->bytes + arena->current->used, SPOILT, arena->chunk_bytes - arena->current->used);
 }

@@ -37,7 +37,7 @@ ts_arena_mark ts_arena_position(const ts_arena *arena);
 void *ts_arena_rewind(ts_arena *arena, ts_arena_mark mark, void *keep, size_t bytes);
 
 /* From now on fills released and newly obtained memory with NaN. */
-void ts_arena_spoil(ts_arena *arena);
+void ts_arena_poison(ts_arena *arena);
 
 /* Whether the piece lies in a chunk of this arena, released or not. */
 bool ts_arena_holds(const ts_arena *arena, const void *piece);

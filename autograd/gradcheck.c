@@ -34,7 +34,7 @@ static double evaluate(check *c) {
     const ts_tensor *out = c->function(c->infer, in, c->context);
     if (ts_tape_status(c->infer) != TS_OK) return NAN;
     double sum = 0;
-    const int64_t size = ts_size(&out->shape);
+    const int64_t size = ts_shape_size(&out->shape);
     for (int64_t i = 0; i < size; i++) sum += weight(c, i) * (double)out->data[i];
     return sum;
 }
@@ -88,11 +88,11 @@ static ts_status analytic_gradients(check *c) {
     ts_tensor *in[MAX_INPUTS];
     ts_tape_reset(c->record);
     for (int i = 0; i < c->n; i++) {
-        memset(c->grads[i], 0, (size_t)ts_size(&c->shapes[i]) * sizeof(ts_real));
+        memset(c->grads[i], 0, (size_t)ts_shape_size(&c->shapes[i]) * sizeof(ts_real));
         in[i] = ts_leaf(c->record, c->shapes[i], c->values[i], c->wants == NULL || c->wants[i] ? c->grads[i] : NULL);
     }
     ts_tensor *out = c->function(c->record, in, c->context);
-    const int64_t size = ts_size(&out->shape);
+    const int64_t size = ts_shape_size(&out->shape);
     ts_real *upstream = ts_tape_take(c->record, (size_t)size * sizeof *upstream);
     if (upstream == NULL) return ts_tape_status(c->record);
     for (int64_t i = 0; i < size; i++) upstream[i] = (ts_real)weight(c, i);
@@ -107,7 +107,7 @@ static ts_status run(check *c, double tolerance, ts_gradcheck_report *report) {
     }
     for (int i = 0; i < c->n; i++) {
         if (c->wants != NULL && !c->wants[i]) continue;
-        const int64_t size = ts_size(&c->shapes[i]);
+        const int64_t size = ts_shape_size(&c->shapes[i]);
         double *numeric = malloc((size_t)(size + 1) * sizeof *numeric);
         if (numeric == NULL) return TS_ERROR_MEMORY;
         for (int64_t e = 0; e < size; e++) numeric[e] = numeric_derivative(c, c->values[i] + e, tolerance);
@@ -142,7 +142,7 @@ ts_status ts_gradcheck(ts_function function, void *context, int n, const ts_shap
                .infer = ts_tape_create(TS_INFER)};
     bool ok = c.record != NULL && c.infer != NULL;
     for (int i = 0; i < n && ok; i++) {
-        const size_t bytes = (size_t)ts_size(&shapes[i]) * sizeof(ts_real);
+        const size_t bytes = (size_t)ts_shape_size(&shapes[i]) * sizeof(ts_real);
         c.values[i] = malloc(bytes + 1);
         c.grads[i] = malloc(bytes + 1);
         ok = c.values[i] != NULL && c.grads[i] != NULL;
@@ -161,7 +161,7 @@ void ts_op_case_input(const ts_op_case *test, int input, uint64_t seed, ts_real 
     const bool standard = test->low == 0 && test->high == 0;
     const double low = standard ? -2 : test->low, high = standard ? 2 : test->high;
     const ts_rng rng = {seed, ts_rng_stream(test->label), (uint32_t)input};
-    const int64_t size = ts_size(&test->in[input]);
+    const int64_t size = ts_shape_size(&test->in[input]);
     for (int64_t i = 0; i < size; i++)
         values[i] = (ts_real)(float)(low + (high - low) * ts_rng_uniform(rng, (uint64_t)i));
 }
@@ -204,10 +204,11 @@ static ts_status check_refusal(const op_check *c) {
     return refused ? TS_OK : TS_ERROR_VALUE;
 }
 
-void ts_spoil_fresh(void *context, const ts_node *node, ts_pass *pass) {
+void ts_poison_fresh(void *context, const ts_node *node, ts_pass *pass) {
     (void)context;
     for (int i = 0; i < node->n_in; i++)
-        for (int64_t e = 0; node->fresh >> i & 1u && e < ts_size(&node->in[i]->shape); e++) node->in[i]->grad[e] = 1000;
+        for (int64_t e = 0; node->fresh >> i & 1u && e < ts_shape_size(&node->in[i]->shape); e++)
+            node->in[i]->grad[e] = 1000;
     pass(node);
 }
 
@@ -222,24 +223,24 @@ static int source_of(const op_check *c, int i, bool alias) {
 static ts_status check_repeat(const op_check *c, bool alias) {
     ts_tape *tape = ts_tape_create(TS_RECORD);
     if (tape == NULL) return TS_ERROR_MEMORY;
-    ts_tape_observe(tape, ts_spoil_fresh, NULL);
+    ts_tape_observe(tape, ts_poison_fresh, NULL);
     ts_tensor *in[TS_CASE_INPUTS];
     for (int i = 0; i < c->test->n_in; i++)
         in[i] =
             source_of(c, i, alias) < i ? in[source_of(c, i, alias)] : ts_variable(tape, c->test->in[i], c->values[i]);
     ts_tensor *out = ts_apply(tape, c->op, c->test->attr, c->test->n_in, in);
-    const int64_t size = ts_size(&out->shape);
+    const int64_t size = ts_shape_size(&out->shape);
     ts_real *upstream = ts_tape_take(tape, (size_t)size * sizeof *upstream), *once[TS_CASE_INPUTS] = {NULL};
     for (int64_t i = 0; i < size && upstream != NULL; i++) upstream[i] = (ts_real)(1 + i % 3);
     ts_status status = upstream == NULL ? ts_tape_status(tape) : ts_backward_from(tape, out, upstream);
     for (int i = 0; i < c->test->n_in && status == TS_OK; i++) {
-        const size_t bytes = (size_t)ts_size(&c->test->in[i]) * sizeof(ts_real);
+        const size_t bytes = (size_t)ts_shape_size(&c->test->in[i]) * sizeof(ts_real);
         once[i] = ts_tape_take(tape, bytes);
         if (once[i] != NULL && in[i]->grad != NULL) memcpy(once[i], in[i]->grad, bytes);
     }
     if (status == TS_OK) status = ts_backward_from(tape, out, upstream);
     for (int i = 0; i < c->test->n_in && status == TS_OK; i++)
-        for (int64_t e = 0; in[i]->grad != NULL && e < ts_size(&c->test->in[i]); e++) {
+        for (int64_t e = 0; in[i]->grad != NULL && e < ts_shape_size(&c->test->in[i]); e++) {
             const double sum = (double)in[i]->grad[e], one = (double)once[i][e];
             if (fabs(sum - 2 * one) <= 1e-5 * fmax(1, fabs(one)) || (isnan(sum) && isnan(one))) continue;
             snprintf(c->report->text, sizeof c->report->text, "second backward: input %d, element %lld: %g after %g", i,
@@ -309,7 +310,7 @@ ts_status ts_op_check(const ts_op *op, const ts_op_case *test, uint64_t seed, do
     op_check c = {.op = op, .test = test, .seed = seed, .tolerance = tolerance, .report = report};
     bool ok = true;
     for (int i = 0; i < test->n_in; i++) {
-        c.values[i] = malloc((size_t)ts_size(&test->in[i]) * sizeof(ts_real) + 1);
+        c.values[i] = malloc((size_t)ts_shape_size(&test->in[i]) * sizeof(ts_real) + 1);
         ok = ok && c.values[i] != NULL;
         if (c.values[i] != NULL) ts_op_case_input(test, i, seed, c.values[i]);
     }

@@ -45,7 +45,7 @@ ts_status ts_zero_upstream_check(const ts_op *op, const ts_op_case *test, uint64
 
 /* An observer (ts_tape_observe) that fills uninitialised gradients (node->fresh) with 1000, which exposes an op that
  * should assign to them but leaves them alone or adds to them. */
-void ts_spoil_fresh(void *context, const ts_node *node, ts_pass *pass);
+void ts_poison_fresh(void *context, const ts_node *node, ts_pass *pass);
 
 /* Random inputs of a case: uniform in its range, and rounded to float so that both precisions see the same numbers. */
 void ts_op_case_input(const ts_op_case *test, int input, uint64_t seed, ts_real *values);

@@ -32,7 +32,7 @@ static void run_subset(const ts_op *op, const ts_op_case *test, ts_real *const v
         in[i] = subset >> i & 1u ? ts_variable(tape, test->in[i], values[i]) : ts_borrow(tape, test->in[i], values[i]);
     tell(pipe_end, subset);
     ts_tensor *out = ts_apply(tape, op, test->attr, test->n_in, in);
-    const size_t size = (size_t)ts_size(&out->shape);
+    const size_t size = (size_t)ts_shape_size(&out->shape);
     ts_real *upstream = ts_tape_take(tape, size * sizeof *upstream);
     if (upstream != NULL) memset(upstream, 0, size * sizeof *upstream);
     tell(pipe_end, subset | BACKWARD);

@@ -4,7 +4,7 @@
 int64_t ts_parallel_cutoff = 200000;
 
 void ts_for_each(int64_t items, int64_t steps, ts_item_fn *run, const void *call) {
-    if (!ts_pays(steps)) {
+    if (!ts_worth_parallel(steps)) {
         for (int64_t item = 0; item < items; item++) run(call, item);
         return;
     }

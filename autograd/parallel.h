@@ -14,7 +14,7 @@
 #include <omp.h>
 /* True in a child forked from a process that had threads: fork copies only the calling thread, and GCC's OpenMP would
  * wait for the others forever. One thread then does all work, so no parallel region may be entered without asking
- * ts_max_threads, ts_pays or ts_shares. A child whose parent had not started threads may start its own. */
+ * ts_max_threads, ts_worth_parallel or ts_can_share. A child whose parent had not started threads may start its own. */
 extern bool ts_threads_are_lost;
 
 static inline int ts_max_threads(void) {
@@ -45,12 +45,12 @@ extern int64_t ts_parallel_cutoff;
 /* Is this much work worth a parallel region? Never within another region, where each thread has work of its own. When
  * the answer is used in an `if` clause, "no" still makes a region of one thread, which costs microseconds and system
  * calls; ts_for_each avoids that. */
-static inline bool ts_pays(int64_t steps) {
+static inline bool ts_worth_parallel(int64_t steps) {
     return steps > ts_parallel_cutoff && !ts_in_parallel() && ts_max_threads() > 1;
 }
 
 /* Are there several items, each large enough for a thread, and threads to divide them among? */
-static inline bool ts_shares(int64_t items) {
+static inline bool ts_can_share(int64_t items) {
     return items > 1 && ts_max_threads() > 1;
 }
 

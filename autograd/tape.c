@@ -37,8 +37,8 @@ ts_tape *ts_tape_create(ts_tape_mode mode) {
     for (int i = 0; i < 2; i++) tape->tensors[i] = ts_arena_create(TENSORS_BYTES);
     if (tape->arena != NULL && tape->tensors[0] != NULL && tape->tensors[1] != NULL) {
         if (!tape->checks) return tape;
-        ts_arena_spoil(tape->arena);
-        for (int i = 0; i < 2; i++) ts_arena_spoil(tape->tensors[i]);
+        ts_arena_poison(tape->arena);
+        for (int i = 0; i < 2; i++) ts_arena_poison(tape->tensors[i]);
         return tape;
     }
     ts_tape_free(tape);
@@ -113,7 +113,7 @@ ts_tensor *ts_tape_tensor(ts_tape *tape, ts_shape shape, ts_real *data) {
         return NULL;
     }
     ts_tensor *t = tensor_take(tape);
-    if (t != NULL && data == NULL) data = ts_tape_take(tape, (size_t)ts_size(&shape) * sizeof *data);
+    if (t != NULL && data == NULL) data = ts_tape_take(tape, (size_t)ts_shape_size(&shape) * sizeof *data);
     if (t == NULL || data == NULL) return NULL;
     *t = (ts_tensor){.shape = shape, .data = data, .generation = tape->generation};
     return t;
@@ -131,7 +131,7 @@ static ts_tensor *leaf_create(ts_tape *tape, ts_shape shape, ts_real *data, ts_r
 
 ts_tensor *ts_leaf(ts_tape *tape, ts_shape shape, ts_real *data, ts_real *grad) {
     char text[TS_SHAPE_TEXT];
-    if (data == NULL && ts_shape_is_valid(&shape) && ts_size(&shape) > 0)
+    if (data == NULL && ts_shape_is_valid(&shape) && ts_shape_size(&shape) > 0)
         return ts_fail(tape, TS_ERROR_USAGE, "a leaf of shape %s is given NULL for its data",
                        ts_shape_text(&shape, text));
     return leaf_create(tape, shape, data, grad);
@@ -144,8 +144,8 @@ ts_tensor *ts_borrow(ts_tape *tape, ts_shape shape, const ts_real *data) {
 ts_tensor *ts_constant(ts_tape *tape, ts_shape shape, const ts_real *values) {
     ts_tensor *t = leaf_create(tape, shape, NULL, NULL);
     if (t == &tape->failed) return t;
-    memset(t->data, 0, (size_t)ts_size(&shape) * sizeof *values);
-    if (values != NULL) memcpy(t->data, values, (size_t)ts_size(&shape) * sizeof *values);
+    memset(t->data, 0, (size_t)ts_shape_size(&shape) * sizeof *values);
+    if (values != NULL) memcpy(t->data, values, (size_t)ts_shape_size(&shape) * sizeof *values);
     return t;
 }
 
@@ -181,7 +181,8 @@ ts_tensor *ts_scope_end(ts_tape *tape, ts_scope scope, ts_tensor *keep) {
         return ts_fail(tape, TS_ERROR_USAGE, "a scope ends that was begun before the tape was reset, or on another");
     if (!ts_tape_is_usable(tape, keep, "the end of a scope", -1)) return &tape->failed;
     const ts_tensor copy = *keep;
-    ts_real *data = ts_arena_rewind(tape->arena, scope.memory, copy.data, (size_t)ts_size(&copy.shape) * sizeof *data);
+    ts_real *data =
+        ts_arena_rewind(tape->arena, scope.memory, copy.data, (size_t)ts_shape_size(&copy.shape) * sizeof *data);
     ts_arena_rewind(tape->tensors[tape->turn], scope.tensors, NULL, 0);
     ts_tensor *t = data == NULL ? NULL : tensor_take(tape);
     if (t == NULL) return ts_fail(tape, TS_ERROR_MEMORY, "out of memory at the end of a scope");

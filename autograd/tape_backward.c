@@ -7,7 +7,7 @@
 /* Marks a tensor as reached and gives it a gradient buffer. A buffer that holds nothing yet is filled with zeros, or,
  * if the op is to assign to it, left alone: then `bit` is not 0 and is added to *fresh. */
 static bool reach(ts_tape *tape, ts_tensor *t, unsigned bit, unsigned *fresh) {
-    const size_t bytes = (size_t)ts_size(&t->shape) * sizeof *t->grad;
+    const size_t bytes = (size_t)ts_shape_size(&t->shape) * sizeof *t->grad;
     const bool holds_nothing = !t->reached && (t->grad == NULL || !t->is_leaf);
     if (t->grad == NULL) t->grad = ts_tape_take(tape, bytes);
     t->reached = t->grad != NULL;
@@ -50,7 +50,7 @@ ts_status ts_backward_from(ts_tape *tape, ts_tensor *out, const ts_real *upstrea
     }
     out->reached = false;
     if (!reach(tape, out, 0, NULL)) return tape->error.status;
-    const int64_t size = ts_size(&out->shape);
+    const int64_t size = ts_shape_size(&out->shape);
     for (int64_t i = 0; i < size; i++) out->grad[i] += upstream[i];
 
     for (ts_node *node = tape->last; node != NULL; node = node->previous)
@@ -61,7 +61,8 @@ ts_status ts_backward_from(ts_tape *tape, ts_tensor *out, const ts_real *upstrea
 ts_status ts_backward(ts_tape *tape, ts_tensor *loss) {
     const ts_real one = 1;
     char text[TS_SHAPE_TEXT];
-    if (tape->error.status == TS_OK && ts_tape_is_usable(tape, loss, "backward", -1) && ts_size(&loss->shape) != 1)
+    if (tape->error.status == TS_OK && ts_tape_is_usable(tape, loss, "backward", -1) &&
+        ts_shape_size(&loss->shape) != 1)
         ts_fail(tape, TS_ERROR_SHAPE, "backward: the loss must hold one element, its shape is %s",
                 ts_shape_text(&loss->shape, text));
     return ts_backward_from(tape, loss, &one);

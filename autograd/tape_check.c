@@ -45,7 +45,7 @@ static const char *place(const ts_shape *shape, int64_t at, char text[PLACE_TEXT
 static void describe(char *text, size_t room, const char *name, const ts_shape *shape, const ts_real *x,
                      const ts_shape *where, int64_t at) {
     const size_t used = strlen(text);
-    const int64_t n = ts_size(shape);
+    const int64_t n = ts_shape_size(shape);
     if (n == 0) return;
     if (n == 1 || ts_shape_equal(shape, where)) {
         snprintf(text + used, room - used, "; %s%s is %g", name, n == 1 ? "" : " there", (double)x[n == 1 ? 0 : at]);
@@ -71,7 +71,7 @@ static const char *inputs(const ts_node *node, const ts_shape *where, int64_t at
 /* ---- data that must not change ------------------------------------------------------------------------------- */
 
 static const ts_real *copy_of(ts_tape *tape, const ts_tensor *t) {
-    const size_t bytes = (size_t)ts_size(&t->shape) * sizeof *t->data;
+    const size_t bytes = (size_t)ts_shape_size(&t->shape) * sizeof *t->data;
     ts_real *copy = ts_tape_take(tape, bytes);
     return copy == NULL ? NULL : memcpy(copy, t->data, bytes);
 }
@@ -87,7 +87,7 @@ static void remember(ts_tape *tape, ts_node *node) {
 static bool is_unchanged(const ts_node *node, int i) {
     const ts_tensor *t = i < node->n_in ? node->in[i] : node->out;
     const ts_real *now = t->data, *then = node->seen[i];
-    const int64_t n = ts_size(&t->shape);
+    const int64_t n = ts_shape_size(&t->shape);
     char where[PLACE_TEXT], which[32] = "the output";
     if (memcmp(now, then, (size_t)n * sizeof *now) == 0) return true;
     int64_t at = 0;
@@ -111,7 +111,7 @@ static kind worst_input(const ts_node *node) {
     kind found = FINITE;
     for (int i = 0; i < node->n_in && found < NOT_A_NUMBER; i++) {
         const ts_tensor *t = node->in[i];
-        const kind one = worst(t->data, ts_size(&t->shape), &at);
+        const kind one = worst(t->data, ts_shape_size(&t->shape), &at);
         if (one > found) found = one;
         if (one == NOT_A_NUMBER)
             ts_refuse(node, TS_ERROR_VALUE, "input %d holds a NaN%s; no op made it, it was given so", i,
@@ -127,7 +127,7 @@ void ts_tape_check_forward(ts_tape *tape, ts_node *node) {
     if (before == NOT_A_NUMBER) return;
     ts_tape_run(tape, node, node->op->forward);
     const ts_tensor *out = node->out;
-    if (worst(out->data, ts_size(&out->shape), &at) > before)
+    if (worst(out->data, ts_shape_size(&out->shape), &at) > before)
         ts_refuse(node, TS_ERROR_VALUE, "makes %s%s%s", name_of(out->data[at]), place(&out->shape, at, where),
                   inputs(node, &out->shape, at, text));
     else if (out->wants_grad)
@@ -138,7 +138,7 @@ void ts_tape_check_forward(ts_tape *tape, ts_node *node) {
 static kind worst_gradient(const ts_node *node, int i, int64_t *at) {
     const ts_tensor *t = node->in[i];
     const bool wanted = t->grad != NULL && t->reached && !(node->op->constant_in >> i & 1u);
-    return wanted ? worst(t->grad, ts_size(&t->shape), at) : FINITE;
+    return wanted ? worst(t->grad, ts_shape_size(&t->shape), at) : FINITE;
 }
 
 void ts_tape_check_backward(ts_tape *tape, const ts_node *node) {
@@ -149,7 +149,7 @@ void ts_tape_check_backward(ts_tape *tape, const ts_node *node) {
     int64_t at = 0;
     for (int i = 0; i <= node->n_in; i++)
         if (!is_unchanged(node, i)) return;
-    const kind upstream = worst(out->grad, ts_size(&out->shape), &at);
+    const kind upstream = worst(out->grad, ts_shape_size(&out->shape), &at);
     if (upstream == NOT_A_NUMBER) {
         ts_refuse(node, TS_ERROR_VALUE, "the gradient of its output holds a NaN%s; no op made it, it was given so",
                   place(&out->shape, at, where));

@@ -3,7 +3,7 @@
 
 #include <stdio.h>
 
-int64_t ts_size(const ts_shape *shape) {
+int64_t ts_shape_size(const ts_shape *shape) {
     int64_t size = 1;
     for (int a = 0; a < shape->rank; a++) size *= shape->dim[a];
     return size;
@@ -16,11 +16,11 @@ bool ts_shape_equal(const ts_shape *a, const ts_shape *b) {
     return true;
 }
 
-int64_t ts_cols(const ts_shape *shape) {
+int64_t ts_shape_cols(const ts_shape *shape) {
     return shape->rank == 0 ? 1 : shape->dim[shape->rank - 1];
 }
 
-int64_t ts_rows(const ts_shape *shape) {
+int64_t ts_shape_rows(const ts_shape *shape) {
     int64_t rows = 1;
     for (int a = 0; a + 1 < shape->rank; a++) rows *= shape->dim[a];
     return rows;

@@ -51,14 +51,14 @@ typedef struct ts_tensor {
 } ts_tensor;
 
 /* Number of elements; 1 for a scalar. */
-int64_t ts_size(const ts_shape *shape);
+int64_t ts_shape_size(const ts_shape *shape);
 /* True when the rank is 0 to TS_MAX_RANK, no length is negative and the size in bytes fits an int64_t. */
 bool ts_shape_is_valid(const ts_shape *shape);
 bool ts_shape_equal(const ts_shape *a, const ts_shape *b);
 
 /* The length of the last axis, and the product of all other lengths; both are 1 for a scalar. */
-int64_t ts_cols(const ts_shape *shape);
-int64_t ts_rows(const ts_shape *shape);
+int64_t ts_shape_cols(const ts_shape *shape);
+int64_t ts_shape_rows(const ts_shape *shape);
 
 /* Writes "[2,3]" into text and returns it. */
 enum { TS_SHAPE_TEXT = 96 };

@@ -38,7 +38,7 @@ static bool has_gradient(const check *c, int i) {
 }
 
 static int64_t size_of(const check *c, int i) {
-    return ts_size(&c->test->in[i]);
+    return ts_shape_size(&c->test->in[i]);
 }
 
 static uint64_t draw(check *c, uint64_t below) {
@@ -70,9 +70,10 @@ static ts_status expect_zeros(check *c) {
     for (int i = 0; i < c->test->n_in && status == TS_OK; i++)
         for (int64_t e = 0; e < size_of(c, i); e++) {
             if (gradient_at(c, i, e) == 0) continue;
-            snprintf(c->report->text, sizeof c->report->text,
-                     "upstream all 0; input %d, element %lld is %g: its gradient is %g, not 0 (TS_ASKED, op.h)", i,
-                     (long long)e, (double)c->in[i]->data[e], gradient_at(c, i, e));
+            snprintf(
+                c->report->text, sizeof c->report->text,
+                "upstream all 0; input %d, element %lld is %g: its gradient is %g, not 0 (TS_IF_NONZERO, upstream.h)",
+                i, (long long)e, (double)c->in[i]->data[e], gradient_at(c, i, e));
             return TS_ERROR_VALUE;
         }
     return status;
@@ -121,7 +122,7 @@ static ts_status compare(const check *c, int input, int64_t element) {
             if (own ? g == 0 : fabs(g - right) <= 1e-5 * fmax(1, fabs(right))) continue;
             snprintf(c->report->text, sizeof c->report->text,
                      "upstream 0 of all that depends on input %d, element %lld, which is %g: the gradient of input %d, "
-                     "element %lld is %g, not %g (TS_ASKED, op.h)",
+                     "element %lld is %g, not %g (TS_IF_NONZERO, upstream.h)",
                      input, (long long)element, (double)c->in[input]->data[element], i, (long long)e, g,
                      own ? 0 : right);
             return TS_ERROR_VALUE;
@@ -157,7 +158,7 @@ static ts_status check_elements(check *c) {
 static ts_status run(check *c, uint64_t seed) {
     ts_status status = forward(c);
     if (status != TS_OK) return status;
-    c->outputs = ts_size(&c->result->shape);
+    c->outputs = ts_shape_size(&c->result->shape);
     c->out = malloc((size_t)c->outputs * sizeof(ts_real) + 1);
     c->upstream = malloc((size_t)c->outputs * sizeof(ts_real) + 1);
     if (c->out == NULL || c->upstream == NULL) return TS_ERROR_MEMORY;
@@ -169,7 +170,7 @@ ts_status ts_zero_upstream_check(const ts_op *op, const ts_op_case *test, uint64
     check c = {.op = op, .test = test, .report = report, .tape = ts_tape_create(TS_RECORD)};
     bool ok = c.tape != NULL;
     c.rng = (ts_rng){seed, ts_rng_stream("zero upstream"), 0};
-    if (ok) ts_tape_observe(c.tape, ts_spoil_fresh, NULL);
+    if (ok) ts_tape_observe(c.tape, ts_poison_fresh, NULL);
     for (int i = 0; i < test->n_in && ok; i++) {
         c.values[i] = malloc((size_t)size_of(&c, i) * sizeof(ts_real) + 1);
         c.grads[i] = malloc((size_t)size_of(&c, i) * sizeof(ts_real) + 1);

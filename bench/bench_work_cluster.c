@@ -5,18 +5,18 @@
 
 #include "../cli/common/progress.h"
 #include "../models/definition/variants.h"
-#include "../models/run/circuit.h"
+#include "../models/run/runner.h"
 #include "bench_work.h"
 
 typedef struct clustering {
     ts_real *points;
-    ts_circuit *circuit; /* this or */
-    ts_plain *plain;     /* this */
+    ts_runner *runner; /* this or */
+    ts_plain *plain;   /* this */
 } clustering;
 
 static void release(void *work) {
     clustering *c = work;
-    ts_circuit_free(c->circuit);
+    ts_runner_free(c->runner);
     ts_plain_free(c->plain);
     free(c->points);
     free(c);
@@ -46,14 +46,14 @@ static void *prepare_exact(const int64_t shape[CLI_BENCH_SHAPE], ts_error *error
     clustering *c = with_points(&problem, shape, error);
     if (c == NULL) return NULL;
     if (ts_variant_define(lloyd, &settings, &definition, error) == TS_OK)
-        c->circuit = ts_circuit_create(&definition, &problem, error);
-    if (c->circuit != NULL) return c;
+        c->runner = ts_runner_create(&definition, &problem, error);
+    if (c->runner != NULL) return c;
     release(c);
     return NULL;
 }
 
 static void *prepare_plain(const int64_t shape[CLI_BENCH_SHAPE], ts_error *error) {
-    const ts_settings settings = {.scheme = "onehot", .gamma = INFINITY, .trim = -1};
+    const ts_settings settings = {.construction = "onehot", .gamma = INFINITY, .trim = -1};
     ts_problem problem;
     clustering *c = with_points(&problem, shape, error);
     if (c == NULL) return NULL;
@@ -66,7 +66,7 @@ static void *prepare_plain(const int64_t shape[CLI_BENCH_SHAPE], ts_error *error
 static ts_status run(void *work, double *milliseconds, ts_error *error) {
     clustering *c = work;
     const double began = cli_seconds();
-    const ts_status status = c->circuit != NULL ? ts_circuit_step(c->circuit, error) : ts_plain_step(c->plain, error);
+    const ts_status status = c->runner != NULL ? ts_runner_step(c->runner, error) : ts_plain_step(c->plain, error);
     *milliseconds = 1e3 * (cli_seconds() - began);
     return status;
 }

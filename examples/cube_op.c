@@ -8,14 +8,15 @@ static ts_status shape(const ts_node *node, ts_shape *out) {
 
 static void forward(const ts_node *node) {
     const ts_real *x = node->in[0]->data;
-    for (int64_t i = 0; i < ts_size(&node->out->shape); i++) node->out->data[i] = x[i] * x[i] * x[i];
+    for (int64_t i = 0; i < ts_shape_size(&node->out->shape); i++) node->out->data[i] = x[i] * x[i] * x[i];
 }
 
 static void backward(const ts_node *node) {
     const ts_real *x = node->in[0]->data, *dy = node->out->grad;
     ts_real *dx = ts_grad_of(node, 0);
     if (dx == NULL) return;
-    for (int64_t i = 0; i < ts_size(&node->out->shape); i++) dx[i] += TS_ASKED(dy[i], 3 * x[i] * x[i] * dy[i]);
+    for (int64_t i = 0; i < ts_shape_size(&node->out->shape); i++)
+        dx[i] += TS_IF_NONZERO(dy[i], 3 * x[i] * x[i] * dy[i]);
 }
 
 static const ts_op_case cases[] = {{.label = "matrix", .n_in = 1, .in = {TS_DIMS(3, 4)}},

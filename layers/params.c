@@ -76,13 +76,13 @@ int ts_params_add(ts_params *params, const char *name, ts_shape shape, ts_init i
     param *p = &items[params->count];
     *p = (param){.shape = shape, .init = init, .offset = params->size};
     memcpy(p->name, name, length + 1);
-    params->size += ts_size(&shape);
+    params->size += ts_shape_size(&shape);
     return params->count++;
 }
 
 static void initialise(const param *p, uint64_t seed, ts_real *values) {
     const ts_rng rng = {seed, ts_rng_stream(p->name), 0};
-    const int64_t size = ts_size(&p->shape);
+    const int64_t size = ts_shape_size(&p->shape);
     for (int64_t i = 0; i < size; i++) switch (p->init.kind) {
         case TS_INIT_ZEROS: values[i] = 0; break;
         case TS_INIT_ONES: values[i] = 1; break;

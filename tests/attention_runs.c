@@ -305,7 +305,7 @@ void check_problem(const problem *p) {
 static void spoil_fresh(void *context, const ts_node *node, ts_pass *pass) {
     (void)context;
     for (int i = 0; i < node->n_in; i++)
-        for (int64_t e = 0; node->fresh >> i & 1u && e < ts_size(&node->in[i]->shape); e++)
+        for (int64_t e = 0; node->fresh >> i & 1u && e < ts_shape_size(&node->in[i]->shape); e++)
             node->in[i]->grad[e] = (ts_real)NAN;
     pass(node);
 }

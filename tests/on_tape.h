@@ -28,7 +28,8 @@ static inline TCase *tape_case(void) {
 /* Uniform numbers in [-1,1), of this name's stream. */
 static inline void fill(ts_tensor *t, const char *name) {
     const ts_rng rng = {test_seed(), ts_rng_stream(name), 0};
-    for (int64_t i = 0; i < ts_size(&t->shape); i++) t->data[i] = (ts_real)(2 * ts_rng_uniform(rng, (uint64_t)i) - 1);
+    for (int64_t i = 0; i < ts_shape_size(&t->shape); i++)
+        t->data[i] = (ts_real)(2 * ts_rng_uniform(rng, (uint64_t)i) - 1);
 }
 
 static inline ts_tensor *filled(ts_shape shape, const char *name) {

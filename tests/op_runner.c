@@ -15,14 +15,14 @@ static int64_t run(ts_tape *tape, const ts_op *op, const ts_op_case *test, uint6
         if (ts_tape_status(tape) == TS_OK) ts_op_case_input(test, i, seed, in[i]->data);
     }
     ts_tensor *out = ts_apply(tape, op, test->attr, test->n_in, in);
-    const int64_t size = ts_size(&out->shape);
+    const int64_t size = ts_shape_size(&out->shape);
     ts_real *upstream = ts_tape_take(tape, (size_t)size * sizeof *upstream);
     if (upstream == NULL) return -3;
     const ts_rng rng = {seed, ts_rng_stream("upstream"), 0};
     for (int64_t i = 0; i < size; i++) upstream[i] = (ts_real)(float)(2 * ts_rng_uniform(rng, (uint64_t)i) - 1);
     int64_t at = append(results, 0, out->data, size);
     if (out->wants_grad && ts_backward_from(tape, out, upstream) != TS_OK) return -3;
-    for (int i = 0; i < test->n_in; i++) at = append(results, at, in[i]->grad, ts_size(&in[i]->shape));
+    for (int i = 0; i < test->n_in; i++) at = append(results, at, in[i]->grad, ts_shape_size(&in[i]->shape));
     return at <= OP_RUN_MAX ? at : -3;
 }
 

@@ -19,7 +19,7 @@ static void expect_matrix(const ts_transformer *model, const char *name, size_t 
     const int at = ts_params_find(model->params, name);
     ck_assert_msg(at >= 0, "%s", name);
     const ts_shape *shape = ts_params_shape(model->params, at);
-    ck_assert_msg(ts_size(shape) == (int64_t)count, "%s has %lld entries", name, (long long)ts_size(shape));
+    ck_assert_msg(ts_shape_size(shape) == (int64_t)count, "%s has %lld entries", name, (long long)ts_shape_size(shape));
     for (size_t i = 0; i < count; i++)
         ck_assert_msg(ts_params_value(model->params, at)[i] == expected[i], "%s[%zu] is %g", name, i,
                       (double)ts_params_value(model->params, at)[i]);
@@ -96,14 +96,14 @@ END_TEST
 
 /* Rows of weights: of sum 1; exactly one-hot where the assignment is exact; zero where a point was left out. */
 static void expect_weights(const setting *s, const ts_problem *p) {
-    ts_circuit *circuit = circuit_of(s->variant->name, &s->settings, p);
+    ts_runner *runner = runner_of(s->variant->name, &s->settings, p);
     ts_real *w = malloc((size_t)(p->n * p->k) * sizeof *w);
-    for (int t = 0; t < 3; t++) step(circuit);
-    const ts_clustering *state = finish(circuit);
+    for (int t = 0; t < 3; t++) step(runner);
+    const ts_clustering *state = finish(runner);
     const bool hard =
         s->variant->assign == &ts_argmax_map && (s->variant->gamma == TS_GAMMA_UPDATE || !isfinite(s->settings.gamma));
     int64_t left_out = 0;
-    ck_assert_int_eq(ts_circuit_weights(circuit, w, &error), TS_OK);
+    ck_assert_int_eq(ts_runner_weights(runner, w, &error), TS_OK);
     for (int64_t i = 0; i < p->n; i++) {
         double sum = 0;
         for (int64_t j = 0; j < p->k; j++) {
@@ -113,16 +113,16 @@ static void expect_weights(const setting *s, const ts_problem *p) {
         }
         left_out += state->labels[i] < 0;
         ck_assert_msg(near(sum, state->labels[i] < 0 ? 0 : 1, 4 * EPS), "%s %s: row %lld: %.9g", s->variant->name,
-                      s->settings.scheme, (long long)i, sum);
+                      s->settings.construction, (long long)i, sum);
     }
     ck_assert_int_eq(left_out, state->trimmed);
     if (s->settings.trim > 0) ck_assert_int_gt(left_out, 0);
-    const int64_t onehot = ts_circuit_onehot_rows(circuit);
-    if (strcmp(s->settings.scheme, "binary") == 0)
+    const int64_t onehot = ts_runner_onehot_rows(runner);
+    if (strcmp(s->settings.construction, "binary") == 0)
         ck_assert_int_eq(onehot, -1);
     else if (hard)
         ck_assert_int_eq(onehot, p->n);
-    ts_circuit_free(circuit);
+    ts_runner_free(runner);
     free(w);
 }
 
@@ -153,9 +153,9 @@ static void expect_refusal(const char *name, ts_settings s, const char *text) {
 START_TEST(settings_are_refused_by_name) {
     ts_settings s = settings_of("soft", "binary", 1);
     expect_refusal("soft", s, "soft has no construction binary, only onehot|dot");
-    s.scheme = "one";
+    s.construction = "one";
     expect_refusal("soft", s, "soft has no construction one, only onehot|dot");
-    s.scheme = "none";
+    s.construction = "none";
     expect_refusal("lloyd", s, "lloyd has no construction none, only onehot|binary|dot");
     expect_refusal("fuzzy", settings_of("fuzzy", "dot", 0), "fuzzy has no construction dot, only onehot");
     expect_refusal("soft", settings_of("soft", "onehot", INFINITY), "soft needs a gamma above 0 and finite, not inf");
@@ -249,13 +249,13 @@ enum { MANY = 4500, MANY_D = 3, MANY_K = 5 };
 
 /* Everything a run gives, after a step. */
 static void run_once(const setting *s, const ts_problem *p, ts_real *centers, int64_t *labels, ts_real *weights) {
-    ts_circuit *circuit = circuit_of(s->variant->name, &s->settings, p);
-    step(circuit);
-    const ts_clustering *state = finish(circuit);
+    ts_runner *runner = runner_of(s->variant->name, &s->settings, p);
+    step(runner);
+    const ts_clustering *state = finish(runner);
     memcpy(centers, state->centers, MANY_K * MANY_D * sizeof *centers);
     memcpy(labels, state->labels, MANY * sizeof *labels);
-    ck_assert_int_eq(ts_circuit_weights(circuit, weights, &error), TS_OK);
-    ts_circuit_free(circuit);
+    ck_assert_int_eq(ts_runner_weights(runner, weights, &error), TS_OK);
+    ts_runner_free(runner);
 }
 
 START_TEST(the_same_bits_on_any_number_of_threads) {
@@ -300,20 +300,20 @@ START_TEST(empty_clusters_in_every_variant) {
         const setting *s = &list[i / 4];
         p.empty = (ts_empty_policy)(i % 4);
         p.seed = test_seed() + (uint64_t)i;
-        ts_circuit *circuit = circuit_of(s->variant->name, &s->settings, &p);
+        ts_runner *runner = runner_of(s->variant->name, &s->settings, &p);
         if (p.empty == TS_EMPTY_ERROR && may_empty(s)) {
             error = (ts_error){.status = TS_OK};
-            ck_assert_int_ne(ts_circuit_step(circuit, &error), TS_OK);
+            ck_assert_int_ne(ts_runner_step(runner, &error), TS_OK);
             ck_assert_str_eq(error.text, "cluster 1 is empty at step 1");
             error = (ts_error){.status = TS_OK};
         } else {
-            for (int t = 0; t < 8; t++) expect_sane(s, &p, step(circuit));
-            const int64_t repairs = ts_circuit_state(circuit)->empty_repairs;
+            for (int t = 0; t < 8; t++) expect_sane(s, &p, step(runner));
+            const int64_t repairs = ts_runner_state(runner)->empty_repairs;
             if (may_empty(s)) ck_assert((repairs > 0) == (p.empty != TS_EMPTY_KEEP));
             if (p.empty == TS_EMPTY_KEEP) ck_assert_int_eq(repairs, 0);
-            expect_sane(s, &p, finish(circuit));
+            expect_sane(s, &p, finish(runner));
         }
-        ts_circuit_free(circuit);
+        ts_runner_free(runner);
     }
 }
 END_TEST
@@ -321,17 +321,17 @@ END_TEST
 /* What the policies do, in numbers, in every construction of Lloyd's algorithm. */
 START_TEST(empty_clusters_in_every_construction) {
     const ts_real x[] = {1, 2, 3, 10}, c[] = {2, 50};
-    for (int scheme = 0; scheme < 3; scheme++)
+    for (int construction = 0; construction < 3; construction++)
         for (int policy = 0; policy < 3; policy++) {
             ts_problem p = PROBLEM(1, x, c);
             p.empty = (ts_empty_policy)policy;
             p.seed = test_seed();
-            const ts_settings s = settings_of("lloyd", (const char *[]){"onehot", "binary", "dot"}[scheme], 0);
-            ts_circuit *circuit = circuit_of("lloyd", &s, &p);
+            const ts_settings s = settings_of("lloyd", (const char *[]){"onehot", "binary", "dot"}[construction], 0);
+            ts_runner *runner = runner_of("lloyd", &s, &p);
             ts_plain *plain = plain_of("lloyd", &s, &p);
             for (int t = 0; t < 4; t++) {
                 ck_assert_int_eq(ts_plain_step(plain, &error), TS_OK);
-                const ts_clustering *a = step(circuit), *b = ts_plain_state(plain);
+                const ts_clustering *a = step(runner), *b = ts_plain_state(plain);
                 ck_assert_mem_eq(a->labels, b->labels, 4 * sizeof(int64_t));
                 for (int j = 0; j < 2; j++) ck_assert(near((double)a->centers[j], (double)b->centers[j], 2 * EPS));
                 ck_assert_int_eq(a->empty_repairs, b->empty_repairs);
@@ -341,38 +341,38 @@ START_TEST(empty_clusters_in_every_construction) {
                 if (policy == TS_EMPTY_FARTHEST) ck_assert(a->centers[1] == 10);
                 ck_assert_int_eq(a->empty_repairs, policy != TS_EMPTY_KEEP);
             }
-            ts_circuit_free(circuit);
+            ts_runner_free(runner);
             ts_plain_free(plain);
         }
 }
 END_TEST
 
-/* Circuit and plain algorithm until the circuit has converged, each on its own; labels equal at every step. */
+/* Runner and plain algorithm until the runner has converged, each on its own; labels equal at every step. */
 static void expect_the_same_run(const setting *s, const ts_problem *p, int steps, double tolerance) {
-    ts_circuit *circuit = circuit_of(s->variant->name, &s->settings, p);
+    ts_runner *runner = runner_of(s->variant->name, &s->settings, p);
     ts_plain *plain = plain_of(s->variant->name, &s->settings, p);
-    const ts_clustering *a = ts_circuit_state(circuit), *b = ts_plain_state(plain);
+    const ts_clustering *a = ts_runner_state(runner), *b = ts_plain_state(plain);
     for (int t = 0; t < steps && !a->converged; t++) {
-        step(circuit);
+        step(runner);
         ck_assert_int_eq(ts_plain_step(plain, &error), TS_OK);
         expect_sane(s, p, a);
         for (int64_t i = 0; i < p->n; i++)
             ck_assert_msg(a->labels[i] == b->labels[i], "%s %s n %lld k %lld, step %d, row %lld: %lld, plain %lld",
-                          s->variant->name, s->settings.scheme, (long long)p->n, (long long)p->k, t + 1, (long long)i,
-                          (long long)a->labels[i], (long long)b->labels[i]);
+                          s->variant->name, s->settings.construction, (long long)p->n, (long long)p->k, t + 1,
+                          (long long)i, (long long)a->labels[i], (long long)b->labels[i]);
         for (int64_t i = 0; i < p->k * p->d; i++)
             ck_assert_msg(near((double)a->centers[i], (double)b->centers[i], tolerance),
-                          "%s %s, step %d: %.9g, plain %.9g", s->variant->name, s->settings.scheme, t + 1,
+                          "%s %s, step %d: %.9g, plain %.9g", s->variant->name, s->settings.construction, t + 1,
                           (double)a->centers[i], (double)b->centers[i]);
         if (!isfinite(s->settings.gamma))
             ck_assert_msg(a->converged == b->converged, "%s %s n %lld k %lld, step %d: converged %d, plain %d",
-                          s->variant->name, s->settings.scheme, (long long)p->n, (long long)p->k, t + 1, a->converged,
-                          b->converged);
+                          s->variant->name, s->settings.construction, (long long)p->n, (long long)p->k, t + 1,
+                          a->converged, b->converged);
     }
     ck_assert_msg(a->converged == !s->variant->medoids, "%s %s n %lld k %lld: %d after %lld steps", s->variant->name,
-                  s->settings.scheme, (long long)p->n, (long long)p->k, a->converged, (long long)a->steps);
-    expect_sane(s, p, finish(circuit));
-    ts_circuit_free(circuit);
+                  s->settings.construction, (long long)p->n, (long long)p->k, a->converged, (long long)a->steps);
+    expect_sane(s, p, finish(runner));
+    ts_runner_free(runner);
     ts_plain_free(plain);
 }
 
@@ -416,12 +416,12 @@ START_TEST(equal_points_converge) {
     const ts_problem p = {.n = 12, .d = 3, .k = 3, .points = x, .centers = x};
     const int count = all_settings(&p, list);
     for (int i = 0; i < count; i++) {
-        ts_circuit *circuit = circuit_of(list[i].variant->name, &list[i].settings, &p);
-        for (int t = 0; t < 100 && !ts_circuit_state(circuit)->converged; t++) step(circuit);
-        ck_assert_msg(ts_circuit_state(circuit)->converged == !list[i].variant->medoids, "%s %s", list[i].variant->name,
-                      list[i].settings.scheme);
-        expect_sane(&list[i], &p, finish(circuit));
-        ts_circuit_free(circuit);
+        ts_runner *runner = runner_of(list[i].variant->name, &list[i].settings, &p);
+        for (int t = 0; t < 100 && !ts_runner_state(runner)->converged; t++) step(runner);
+        ck_assert_msg(ts_runner_state(runner)->converged == !list[i].variant->medoids, "%s %s", list[i].variant->name,
+                      list[i].settings.construction);
+        expect_sane(&list[i], &p, finish(runner));
+        ts_runner_free(runner);
     }
 }
 END_TEST
@@ -431,15 +431,15 @@ END_TEST
 START_TEST(a_first_step_never_converges) {
     const ts_real x[] = {49, -100, -100, -100}, c[] = {0, 100};
     const ts_problem p = PROBLEM(1, x, c);
-    for (int scheme = 0; scheme < 3; scheme++) {
-        const ts_settings s = settings_of("lloyd", (const char *[]){"onehot", "binary", "dot"}[scheme], 0);
-        ts_circuit *circuit = circuit_of("lloyd", &s, &p);
-        ck_assert_msg(!step(circuit)->converged, "%s", s.scheme);
-        for (int t = 0; t < 10 && !ts_circuit_state(circuit)->converged; t++) step(circuit);
-        const ts_clustering *state = finish(circuit);
+    for (int construction = 0; construction < 3; construction++) {
+        const ts_settings s = settings_of("lloyd", (const char *[]){"onehot", "binary", "dot"}[construction], 0);
+        ts_runner *runner = runner_of("lloyd", &s, &p);
+        ck_assert_msg(!step(runner)->converged, "%s", s.construction);
+        for (int t = 0; t < 10 && !ts_runner_state(runner)->converged; t++) step(runner);
+        const ts_clustering *state = finish(runner);
         ck_assert_mem_eq(state->labels, ((int64_t[]){1, 0, 0, 0}), 4 * sizeof(int64_t));
         ck_assert_int_eq(state->steps, 3);
-        ts_circuit_free(circuit);
+        ts_runner_free(runner);
     }
 }
 END_TEST

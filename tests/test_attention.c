@@ -75,7 +75,7 @@ START_TEST(equals_its_composition) {
                                                  : ts_scale(tape, ts_squared_distances(tape, q, k), -1.5);
             ts_tensor *z = ts_matmul(tape, ts_simplex_apply(tape, s, -1, &spec.simplex), v, false, false);
             ck_assert_msg(ts_tape_error(tape) == NULL, "%s", ts_tape_error(tape));
-            for (int64_t i = 0; i < ts_size(&y->shape); i++)
+            for (int64_t i = 0; i < ts_shape_size(&y->shape); i++)
                 ck_assert_msg(fabs((double)(y->data[i] - z->data[i])) <= 5e-5, "%s: %g, composed %g", (*map)->name,
                               (double)y->data[i], (double)z->data[i]);
         }
@@ -93,7 +93,7 @@ static void check_weights_times_values(const ts_attention_spec *spec, ts_tensor 
     const double tolerance = sizeof(ts_real) == sizeof(double) ? 1e-14 : 1e-6;
     ck_assert_msg(ts_tape_error(tape) == NULL, "%s", ts_tape_error(tape));
     ck_assert(ts_shape_equal(&p->shape, &TS_SHAPE(3, 42, 65)));
-    for (int64_t i = 0; i < ts_size(&y->shape); i++)
+    for (int64_t i = 0; i < ts_shape_size(&y->shape); i++)
         ck_assert_msg(fabs((double)(y->data[i] - z->data[i])) <= tolerance, "%s: %g, weights times values %g", name,
                       (double)y->data[i], (double)z->data[i]);
     for (int64_t row = 0; row < 3 * 42; row++) {
@@ -118,7 +118,7 @@ START_TEST(weights_times_values_equal_attention) {
                 ts_tensor *v = ts_constant(tape, TS_SHAPE(3, 65, 5), NULL);
                 ts_tensor *mask = ts_constant(tape, TS_SHAPE(3, 42, 65), NULL);
                 fill(q, "q"), fill(k, "k"), fill(v, "v"), fill(mask, "mask");
-                for (int64_t i = 0; i < ts_size(&mask->shape); i++)
+                for (int64_t i = 0; i < ts_shape_size(&mask->shape); i++)
                     if (mask->data[i] < 0 || i / 65 % 42 == 5) mask->data[i] = 0;
                 const ts_attention_spec spec = spec_of(*map, (ts_score)score);
                 if (suits(&spec, &q, &k)) check_weights_times_values(&spec, q, k, v, masked ? mask : NULL);

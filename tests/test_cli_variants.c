@@ -43,17 +43,17 @@ static void compare_one(const char *file, int k, const char *algorithm, const ch
 }
 
 START_TEST(every_algorithm_is_its_plain_one_on_data_of_real_shape) {
-    static const char *const schemes[] = {"onehot", "binary", "dot"};
+    static const char *const constructions[] = {"onehot", "binary", "dot"};
     char iris[512];
     snprintf(iris, sizeof iris, "\"$TESSERA_DATA/iris.csv\" --labels-column species");
     write_task("wine.csv", 178, 13, 3);
     write_task("digits.csv", 1797, 64, 10);
     for (const ts_variant *v = ts_variants; v->name != NULL; v++)
         for (int s = 0; s < 3; s++) {
-            if (strstr(v->schemes, schemes[s]) == NULL) continue;
-            compare_one(iris, 3, v->name, schemes[s]);
-            compare_one("wine.csv --scaling standard", 3, v->name, schemes[s]);
-            compare_one("digits.csv", 10, v->name, schemes[s]);
+            if (strstr(v->constructions, constructions[s]) == NULL) continue;
+            compare_one(iris, 3, v->name, constructions[s]);
+            compare_one("wine.csv --scaling standard", 3, v->name, constructions[s]);
+            compare_one("digits.csv", 10, v->name, constructions[s]);
         }
 }
 END_TEST
@@ -328,10 +328,10 @@ START_TEST(verify) {
     const json_t *figure = json_array_get(json_object_get(r, "figure3"), 0);
     ck_assert(number(figure, "difference") <= 1e-3 && number(figure, "onehot") > 9700);
     /* In the units of the paper, whose sample ends at 4.59: it would be log 25 = 3.22 more in those of the points. */
-    const json_t *lloyd = json_object_get(figure, "lloyd"), *circuit = json_object_get(figure, "circuit");
+    const json_t *lloyd = json_object_get(figure, "lloyd"), *runner = json_object_get(figure, "circuit");
     ck_assert_double_eq_tol(json_number_value(json_array_get(lloyd, 0)), 6.44, 1);
     ck_assert_double_eq_tol(json_number_value(json_array_get(lloyd, 10)), 4.59, 0.2);
-    ck_assert_double_eq_tol(json_number_value(json_array_get(circuit, 10)), 4.59, 0.2);
+    ck_assert_double_eq_tol(json_number_value(json_array_get(runner, 10)), 4.59, 0.2);
     json_decref(r);
     ck_assert_int_eq(tessera("verify --quick --seed 135 --quiet"), 0); /* mixed codes as near to each other as can be */
     expect_failure(2, "verify takes options only", "verify quick");

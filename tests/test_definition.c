@@ -24,16 +24,16 @@ static ts_definition lloyd(double gamma, bool share_ties) {
 
 START_TEST(code_books) {
     ts_real book[18];
-    ck_assert_int_eq(ts_scheme_width(TS_SCHEME_ONEHOT, 3), 3);
-    ts_scheme_code_book(TS_SCHEME_ONEHOT, 3, book);
+    ck_assert_int_eq(ts_construction_width(TS_CONSTRUCTION_ONEHOT, 3), 3);
+    ts_construction_code_book(TS_CONSTRUCTION_ONEHOT, 3, book);
     for (int i = 0; i < 9; i++) ck_assert(book[i] == (i % 4 == 0));
     const int64_t widths[][2] = {{1, 1}, {2, 1}, {3, 2}, {4, 2}, {5, 3}, {6, 3}, {8, 3}, {9, 4}, {1000, 10}};
     for (size_t i = 0; i < sizeof widths / sizeof *widths; i++)
-        ck_assert_int_eq(ts_scheme_width(TS_SCHEME_BINARY, widths[i][0]), widths[i][1]);
-    ts_scheme_code_book(TS_SCHEME_BINARY, 6, book);
+        ck_assert_int_eq(ts_construction_width(TS_CONSTRUCTION_BINARY, widths[i][0]), widths[i][1]);
+    ts_construction_code_book(TS_CONSTRUCTION_BINARY, 6, book);
     const char *rows = "000100010110001101";
     for (int i = 0; i < 18; i++) ck_assert(book[i] == rows[i] - '0');
-    ck_assert_int_eq(ts_scheme_width(TS_SCHEME_NONE, 6), 0);
+    ck_assert_int_eq(ts_construction_width(TS_CONSTRUCTION_NONE, 6), 0);
 }
 END_TEST
 
@@ -79,11 +79,11 @@ START_TEST(wrong_definitions_are_refused_by_name) {
     bad.trims = true;
     expect_refusal(bad, "cross_centers: trimmed points need centres that see only the points of their own code");
     bad = good;
-    bad.norm = (ts_norm){.present = true, .range = {.group = TS_GROUP_DATA}, .length = 0};
+    bad.norm = (ts_norm_definition){.present = true, .range = {.group = TS_GROUP_DATA}, .length = 0};
     expect_refusal(bad, "norm: the length must be positive and finite, not 0");
     bad.norm.length = 1e-300;
     expect_refusal(bad, "norm: the length must be from 1e-15 to 1e15, not 1e-300");
-    bad.norm = (ts_norm){.present = true, .range = {.group = TS_GROUP_CODE}, .length = 1};
+    bad.norm = (ts_norm_definition){.present = true, .range = {.group = TS_GROUP_CODE}, .length = 1};
     expect_refusal(bad, "norm: only data have a direction, not code, which points enter without");
     bad = good;
     bad.feed_forward = (ts_feed_forward_definition){.present = true};
@@ -117,34 +117,34 @@ END_TEST
 
 /* A layer of learned blocks: sizes, names, and gradients that reach every parameter. */
 START_TEST(a_learned_layer_trains) {
-    ts_definition definition = {.name = "learned", .scheme = TS_SCHEME_ONEHOT};
-    ts_block *blocks[4] = {&definition.cross_points, &definition.self_points, &definition.cross_centers,
-                           &definition.self_centers};
+    ts_definition definition = {.name = "learned", .construction = TS_CONSTRUCTION_ONEHOT};
+    ts_block_definition *blocks[4] = {&definition.cross_points, &definition.self_points, &definition.cross_centers,
+                                      &definition.self_centers};
     for (int i = 0; i < 4; i++)
-        *blocks[i] = (ts_block){.score = TS_SCORE_EUCLIDEAN,
-                                .simplex = {.map = &ts_softmax_map},
-                                .gamma = 1,
-                                .scaled = true,
-                                .dropout = 0.01,
-                                .query = {.learned = true},
-                                .key = {.learned = true},
-                                .value = {.learned = true}};
+        *blocks[i] = (ts_block_definition){.score = TS_SCORE_EUCLIDEAN,
+                                           .simplex = {.map = &ts_softmax_map},
+                                           .gamma = 1,
+                                           .scaled = true,
+                                           .dropout = 0.01,
+                                           .query = {.learned = true},
+                                           .key = {.learned = true},
+                                           .value = {.learned = true}};
     ts_transformer model;
     ck_assert_int_eq(ts_transformer_build(&model, &definition, 32, 10, 1, &error), TS_OK);
     ck_assert_int_eq(ts_params_size(model.params), 21672); /* 12 (e^2 + e), e = 42 */
     ts_tape *tape = ts_tape_create(TS_RECORD);
     ts_tensor *points = ts_constant(tape, TS_SHAPE(2, 20, 42), NULL),
               *centers = ts_constant(tape, TS_SHAPE(2, 10, 42), NULL);
-    for (int64_t i = 0; i < ts_size(&points->shape); i++)
+    for (int64_t i = 0; i < ts_shape_size(&points->shape); i++)
         points->data[i] = (ts_real)ts_rng_normal((ts_rng){1, 2, 3}, (uint64_t)i);
-    for (int64_t i = 0; i < ts_size(&centers->shape); i++) centers->data[i] = points->data[i];
+    for (int64_t i = 0; i < ts_shape_size(&centers->shape); i++) centers->data[i] = points->data[i];
     points = ts_transformer_assign(&model, tape, points, centers, 1);
     centers = ts_transformer_update(&model, tape, points, centers, 1);
     ck_assert_int_eq(ts_backward(tape, ts_sum(tape, ts_square(tape, centers), TS_ALL_AXES, false)), TS_OK);
     for (int i = 0; i < ts_params_count(model.params); i++) {
         const ts_real *grad = ts_params_grad(model.params, i);
         double largest = 0;
-        for (int64_t j = 0; j < ts_size(ts_params_shape(model.params, i)); j++)
+        for (int64_t j = 0; j < ts_shape_size(ts_params_shape(model.params, i)); j++)
             largest = fmax(largest, fabs((double)grad[j]));
         ck_assert_msg(largest > 0 && isfinite(largest), "%s has no gradient", ts_params_name(model.params, i));
     }

@@ -6,7 +6,7 @@
 
 #include "../autograd/rng.h"
 #include "../models/definition/variants.h"
-#include "../models/run/circuit.h"
+#include "../models/run/runner.h"
 #include "definition_texts.h"
 
 enum { N = 40, D = 3, K = 4, MOST_SETTINGS = 64 };
@@ -25,10 +25,10 @@ static void add(setting *list, int *count, const ts_variant *v, ts_settings s) {
 static int all_settings(setting *list) {
     int count = 0;
     for (const ts_variant *v = ts_variants; v->name != NULL; v++)
-        for (int i = 0; ts_scheme_names[i] != NULL; i++) {
+        for (int i = 0; ts_construction_names[i] != NULL; i++) {
             ts_settings s = ts_variant_settings(v);
-            s.scheme = ts_scheme_names[i];
-            if (strstr(v->schemes, s.scheme) == NULL) continue;
+            s.construction = ts_construction_names[i];
+            if (strstr(v->constructions, s.construction) == NULL) continue;
             if (ts_variant_chooses_gamma(v, &s)) s.gamma = 1.0 / 3;
             add(list, &count, v, s);
             s.alpha = 1.1, s.fuzziness = 5.0 / 3;
@@ -40,7 +40,7 @@ static int all_settings(setting *list) {
             add(list, &count, v, s);
             s.gamma = INFINITY;
             s.share_ties = true;
-            if (strcmp(v->name, "lloyd") == 0 && strcmp(s.scheme, "binary") != 0) add(list, &count, v, s);
+            if (strcmp(v->name, "lloyd") == 0 && strcmp(s.construction, "binary") != 0) add(list, &count, v, s);
         }
     return count;
 }
@@ -50,23 +50,23 @@ static void fill_points(ts_real *x) {
     for (int i = 0; i < N * D; i++) x[i] = (ts_real)(1 + ts_rng_uniform(rng, (uint64_t)i));
 }
 
-static ts_circuit *run(const ts_definition *definition, const ts_problem *p) {
-    ts_circuit *circuit = ts_circuit_create(definition, p, &error);
-    ck_assert_msg(circuit != NULL, "%s", error.text);
-    for (int t = 0; t < 4; t++) ck_assert_int_eq(ts_circuit_step(circuit, &error), TS_OK);
-    ck_assert_int_eq(ts_circuit_finish(circuit, &error), TS_OK);
-    return circuit;
+static ts_runner *run(const ts_definition *definition, const ts_problem *p) {
+    ts_runner *runner = ts_runner_create(definition, p, &error);
+    ck_assert_msg(runner != NULL, "%s", error.text);
+    for (int t = 0; t < 4; t++) ck_assert_int_eq(ts_runner_step(runner, &error), TS_OK);
+    ck_assert_int_eq(ts_runner_finish(runner, &error), TS_OK);
+    return runner;
 }
 
 static void expect_the_same_run(const ts_definition *one, const ts_definition *other) {
     ts_real x[N * D];
     fill_points(x);
     const ts_problem p = {.n = N, .d = D, .k = K, .points = x, .centers = x, .seed = test_seed()};
-    ts_circuit *a = run(one, &p), *b = run(other, &p);
-    ck_assert_mem_eq(ts_circuit_state(a)->centers, ts_circuit_state(b)->centers, K * D * sizeof *x);
-    ck_assert_mem_eq(ts_circuit_state(a)->labels, ts_circuit_state(b)->labels, N * sizeof(int64_t));
-    ts_circuit_free(a);
-    ts_circuit_free(b);
+    ts_runner *a = run(one, &p), *b = run(other, &p);
+    ck_assert_mem_eq(ts_runner_state(a)->centers, ts_runner_state(b)->centers, K * D * sizeof *x);
+    ck_assert_mem_eq(ts_runner_state(a)->labels, ts_runner_state(b)->labels, N * sizeof(int64_t));
+    ts_runner_free(a);
+    ts_runner_free(b);
 }
 
 START_TEST(every_variant_comes_back) {
@@ -93,7 +93,7 @@ END_TEST
 START_TEST(everything_comes_back) {
     const ts_definition d = read_text(everything);
     ck_assert_str_eq(d.name, "all \"of\" it \xc3\xa9");
-    ck_assert(d.scheme == TS_SCHEME_DOT && d.medoids && d.trims);
+    ck_assert(d.construction == TS_CONSTRUCTION_DOT && d.medoids && d.trims);
     ck_assert(d.cross_points.query.learned && d.cross_points.scaled && d.cross_points.score == TS_SCORE_DOT);
     ck_assert(d.cross_points.gamma == 1e-12 && d.cross_points.simplex.parameter == 0.1 + 0.2);
     ck_assert(d.cross_points.dropout == 0.01 && d.cross_centers.own_code && d.cross_centers.gamma == 1e100);
@@ -126,7 +126,7 @@ START_TEST(defaults) {
                                       "\"query\":\"data\",\"key\":\"data\",\"value\":\"data\"},"
                                       "\"norm\":{\"range\":\"data\"},"
                                       "\"feed_forward\":{\"activation\":\"relu\",\"hidden\":7}}");
-    ck_assert(!d.medoids && !d.trims && d.scheme == TS_SCHEME_NONE);
+    ck_assert(!d.medoids && !d.trims && d.construction == TS_CONSTRUCTION_NONE);
     ck_assert(d.cross_points.gamma == 1 && d.cross_points.dropout == 0 && !d.cross_points.scaled);
     ck_assert(d.cross_points.query.copy[0].scale == 1 && d.cross_points.query.copy[0].to.group == TS_GROUP_DATA);
     ck_assert(d.norm.length == 1 && d.norm.eps == 0);

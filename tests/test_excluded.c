@@ -133,7 +133,7 @@ static results right, got;
 
 static void keep(const run *r, results *into) {
     memset(into, 0, sizeof *into);
-    memcpy(into->y, r->y->data, (size_t)ts_size(&r->y->shape) * sizeof(ts_real));
+    memcpy(into->y, r->y->data, (size_t)ts_shape_size(&r->y->shape) * sizeof(ts_real));
     memcpy(into->dq, r->q->grad, BATCHES * N * E * sizeof(ts_real));
     memcpy(into->dk, r->k->grad, BATCHES * M * E * sizeof(ts_real));
     if (r->v->grad != NULL) memcpy(into->dv, r->v->grad, BATCHES * M * F * sizeof(ts_real));

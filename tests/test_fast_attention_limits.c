@@ -16,8 +16,8 @@ static void check_not_a_number(int map, int score, int which) {
     ck_assert_int_eq(ts_backward(tape, ts_sum(tape, y, TS_ALL_AXES, false)), TS_OK);
     for (int64_t i = 0; i < 140; i++)
         for (int64_t c = 0; c < 3; c++) {
-            const bool spoilt = which == 0 ? i == 66 : i < 70 && (which == 1 || c == 0);
-            ck_assert_msg(isnan((double)y->data[i * 3 + c]) == spoilt, "%s, score %d, input %d, row %d",
+            const bool nonfinite = which == 0 ? i == 66 : i < 70 && (which == 1 || c == 0);
+            ck_assert_msg(isnan((double)y->data[i * 3 + c]) == nonfinite, "%s, score %d, input %d, row %d",
                           MAPS[map]->name, score, which, (int)i);
         }
     if (which == 0) ck_assert(all_nan(in[2]->grad, 150 * 3));

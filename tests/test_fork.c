@@ -116,7 +116,7 @@ START_TEST(a_child_forked_before_has_threads_of_its_own) {
         int threads = 0;
         be_patient();
         two_threads();
-#pragma omp parallel if (ts_pays(1)) reduction(+ : threads)
+#pragma omp parallel if (ts_worth_parallel(1)) reduction(+ : threads)
         threads += 1;
         _exit(ts_max_threads() == 2 && threads == 2 ? SAME : DIFFERENT);
     }

@@ -131,10 +131,12 @@ END_TEST
 
 START_TEST(every_algorithm_in_every_construction) {
     for (const ts_variant *v = ts_variants; v->name != NULL; v++)
-        for (int scheme = 0; ts_scheme_names[scheme] != NULL; scheme++) {
-            const bool has = strstr(v->schemes, ts_scheme_names[scheme]) != NULL;
-            const int code = graph("--algorithm %s --construction %s -k 3 --loss", v->name, ts_scheme_names[scheme]);
-            ck_assert_msg(code == (has ? 0 : 2), "%s, %s: exit %d: %s", v->name, ts_scheme_names[scheme], code, err);
+        for (int construction = 0; ts_construction_names[construction] != NULL; construction++) {
+            const bool has = strstr(v->constructions, ts_construction_names[construction]) != NULL;
+            const int code =
+                graph("--algorithm %s --construction %s -k 3 --loss", v->name, ts_construction_names[construction]);
+            ck_assert_msg(code == (has ? 0 : 2), "%s, %s: exit %d: %s", v->name, ts_construction_names[construction],
+                          code, err);
             if (has) expect_graph(out);
         }
     ck_assert_int_eq(graph("--construction dot"), 0);

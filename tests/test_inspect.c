@@ -7,7 +7,7 @@
 #include "../train/checkpoint.h"
 #include "program.h"
 
-static ts_train_options options_of(ts_scheme scheme) {
+static ts_train_options options_of(ts_construction construction) {
     ts_train_options o = ts_train_defaults();
     o.n = 32;
     o.d = 2;
@@ -15,7 +15,7 @@ static ts_train_options options_of(ts_scheme scheme) {
     o.batch = 4;
     o.steps = 40;
     o.eval_batches = 1;
-    o.scheme = scheme;
+    o.construction = construction;
     return o;
 }
 
@@ -37,7 +37,7 @@ static void make_checkpoint(const char *path, const ts_train_options *o, int64_t
 }
 
 static void make_model(void) {
-    const ts_train_options o = options_of(TS_SCHEME_ONEHOT);
+    const ts_train_options o = options_of(TS_CONSTRUCTION_ONEHOT);
     if (!file_exists("model.safetensors")) make_checkpoint("model.safetensors", &o, 20);
 }
 
@@ -79,7 +79,7 @@ START_TEST(what_a_checkpoint_is) {
     ck_assert_int_eq(tessera("inspect model.safetensors --all"), 0);
     expect_text("\n  optimiser.1.self_centers.key.bias ");
     const ts_train_options usual = ts_train_defaults();
-    ts_train_options o = options_of(TS_SCHEME_ONEHOT);
+    ts_train_options o = options_of(TS_CONSTRUCTION_ONEHOT);
     o.n = usual.n;
     o.steps = usual.steps;
     make_checkpoint("fresh.safetensors", &o, 0);
@@ -131,7 +131,7 @@ START_TEST(a_checkpoint_as_json) {
 END_TEST
 
 START_TEST(training_that_did_not_go_well) {
-    ts_train_options o = options_of(TS_SCHEME_NONE);
+    ts_train_options o = options_of(TS_CONSTRUCTION_NONE);
     ts_error error = {.status = TS_OK};
     ts_train_step report;
     o.seed = UINT64_MAX;
@@ -256,7 +256,8 @@ END_TEST
 /* ---- pictures ---------------------------------------------------------------------------------------------------- */
 
 START_TEST(pictures) {
-    static const ts_scheme schemes[] = {TS_SCHEME_ONEHOT, TS_SCHEME_BINARY, TS_SCHEME_NONE};
+    static const ts_construction constructions[] = {TS_CONSTRUCTION_ONEHOT, TS_CONSTRUCTION_BINARY,
+                                                    TS_CONSTRUCTION_NONE};
     make_model();
     if (!have_program("gnuplot")) {
         skip_test("no gnuplot");
@@ -276,7 +277,7 @@ START_TEST(pictures) {
     ck_assert(strstr(svg, "</svg>") != NULL && strstr(svg, "centres look") != NULL && strstr(svg, "at points") != NULL);
     free(svg);
     for (int i = 1; i < 3; i++) {
-        const ts_train_options o = options_of(schemes[i]);
+        const ts_train_options o = options_of(constructions[i]);
         make_checkpoint("other.safetensors", &o, 2);
         ck_assert_int_eq(tessera("inspect other.safetensors --plot w%d.png --attention a%d.pdf", i, i), 0);
     }

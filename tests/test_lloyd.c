@@ -13,7 +13,7 @@
 #include "../models/data/scores.h"
 #include "../models/data/seeding.h"
 #include "../models/definition/variants.h"
-#include "../models/run/circuit.h"
+#include "../models/run/runner.h"
 #include "test_main.h"
 
 static ts_error error;
@@ -58,12 +58,12 @@ static outcome outcome_of(const ts_problem *p, const ts_clustering *state) {
 /* The transformer and plain Lloyd, until one of them converges or `steps` are done; every step must agree exactly. */
 static outcome run_pair(const ts_problem *p, int64_t steps) {
     const ts_definition definition = lloyd(INFINITY, false);
-    ts_circuit *circuit = ts_circuit_create(&definition, p, &error);
-    ck_assert_msg(circuit != NULL, "%s", error.text);
+    ts_runner *runner = ts_runner_create(&definition, p, &error);
+    ck_assert_msg(runner != NULL, "%s", error.text);
     ts_plain *plain = plain_lloyd(p);
-    const ts_clustering *a = ts_circuit_state(circuit), *b = ts_plain_state(plain);
+    const ts_clustering *a = ts_runner_state(runner), *b = ts_plain_state(plain);
     for (int64_t t = 0; t < steps && !a->converged; t++) {
-        ck_assert_int_eq(ts_circuit_step(circuit, &error), TS_OK);
+        ck_assert_int_eq(ts_runner_step(runner, &error), TS_OK);
         ck_assert_int_eq(ts_plain_step(plain, &error), TS_OK);
         ck_assert_mem_eq(a->labels, b->labels, (size_t)p->n * sizeof(int64_t));
         for (int64_t i = 0; i < p->k * p->d; i++) {
@@ -75,12 +75,12 @@ static outcome run_pair(const ts_problem *p, int64_t steps) {
         ck_assert_int_eq(a->converged, b->converged);
         ck_assert_int_eq(a->empty_repairs, b->empty_repairs);
     }
-    ck_assert_int_eq(ts_circuit_finish(circuit, &error), TS_OK);
+    ck_assert_int_eq(ts_runner_finish(runner, &error), TS_OK);
     ck_assert_int_eq(ts_plain_finish(plain, &error), TS_OK);
     ck_assert_mem_eq(a->labels, b->labels, (size_t)p->n * sizeof(int64_t));
     outcome o = {.steps = a->steps, .repairs = a->empty_repairs};
     if (p->n <= 64 && p->k * p->d <= 64) o = outcome_of(p, a);
-    ts_circuit_free(circuit);
+    ts_runner_free(runner);
     ts_plain_free(plain);
     return o;
 }
@@ -139,10 +139,10 @@ END_TEST
 START_TEST(empty_cluster_is_an_error_when_asked) {
     const ts_problem p = PROBLEM(1, line3, far_start, TS_EMPTY_ERROR);
     const ts_definition definition = lloyd(INFINITY, false);
-    ts_circuit *circuit = ts_circuit_create(&definition, &p, &error);
-    ck_assert_int_ne(ts_circuit_step(circuit, &error), TS_OK);
+    ts_runner *runner = ts_runner_create(&definition, &p, &error);
+    ck_assert_int_ne(ts_runner_step(runner, &error), TS_OK);
     ck_assert_str_eq(error.text, "cluster 1 is empty at step 1");
-    ts_circuit_free(circuit);
+    ts_runner_free(runner);
     error.status = TS_OK;
     ts_plain *plain = plain_lloyd(&p);
     ck_assert_int_ne(ts_plain_step(plain, &error), TS_OK);
@@ -221,11 +221,11 @@ START_TEST(bad_problems_are_refused) {
     const ts_definition definition = lloyd(INFINITY, false);
     const ts_real x[] = {0, 1}, c[] = {0, 1, 2};
     ts_problem p = PROBLEM(1, x, c, TS_EMPTY_KEEP);
-    ck_assert_ptr_null(ts_circuit_create(&definition, &p, &error));
+    ck_assert_ptr_null(ts_runner_create(&definition, &p, &error));
     ck_assert_str_eq(error.text, "k = 3 but only 2 rows");
     error.status = TS_OK;
     p.k = 0;
-    ck_assert_ptr_null(ts_circuit_create(&definition, &p, &error));
+    ck_assert_ptr_null(ts_runner_create(&definition, &p, &error));
     error.status = TS_OK;
     ck_assert_ptr_null(plain_lloyd(&p));
 }
@@ -290,13 +290,13 @@ START_TEST(ties) {
     const outcome o = run_both(&p, 1); /* lowest index, as plain Lloyd */
     ck_assert(o.centers[0] == (ts_real)0.5 && o.centers[1] == 2);
     const ts_definition share = lloyd(INFINITY, true);
-    ts_circuit *circuit = ts_circuit_create(&share, &p, &error);
-    ck_assert_int_eq(ts_circuit_step(circuit, &error), TS_OK);
-    const ts_clustering *s = ts_circuit_state(circuit); /* half the point to each: (0 + 1/2) / (3/2) */
+    ts_runner *runner = ts_runner_create(&share, &p, &error);
+    ck_assert_int_eq(ts_runner_step(runner, &error), TS_OK);
+    const ts_clustering *s = ts_runner_state(runner); /* half the point to each: (0 + 1/2) / (3/2) */
     ck_assert_double_eq_tol((double)s->centers[0], 1.0 / 3, 1e-7);
     ck_assert_double_eq_tol((double)s->centers[1], 5.0 / 3, 4e-7);
     ck_assert_int_eq(s->labels[1], 0); /* decoded to the lowest index */
-    ts_circuit_free(circuit);
+    ts_runner_free(runner);
 }
 END_TEST
 
@@ -307,8 +307,8 @@ START_TEST(finite_gamma_is_soft_kmeans) {
         const double gamma = (double[]){0.01, 0.3, 2, 1e4}[g];
         const ts_problem p = PROBLEM(1, x, c, TS_EMPTY_KEEP);
         const ts_definition definition = lloyd(gamma, false);
-        ts_circuit *circuit = ts_circuit_create(&definition, &p, &error);
-        ck_assert_int_eq(ts_circuit_step(circuit, &error), TS_OK);
+        ts_runner *runner = ts_runner_create(&definition, &p, &error);
+        ck_assert_int_eq(ts_runner_step(runner, &error), TS_OK);
         double sum[2] = {0}, mass[2] = {0};
         for (int i = 0; i < 5; i++) {
             const double a = -gamma * pow((double)x[i] - 1, 2), b = -gamma * pow((double)x[i] - 5, 2);
@@ -317,8 +317,8 @@ START_TEST(finite_gamma_is_soft_kmeans) {
             sum[1] += (1 - r) * (double)x[i], mass[1] += 1 - r;
         }
         for (int j = 0; j < 2; j++)
-            ck_assert_double_eq_tol((double)ts_circuit_state(circuit)->centers[j], sum[j] / mass[j], 1e-6);
-        ts_circuit_free(circuit);
+            ck_assert_double_eq_tol((double)ts_runner_state(runner)->centers[j], sum[j] / mass[j], 1e-6);
+        ts_runner_free(runner);
     }
 }
 END_TEST
@@ -331,13 +331,13 @@ START_TEST(memory_is_linear_in_n) {
     fill_points(&cell, 1, x);
     const ts_problem p = {.n = MANY, .d = DIMS, .k = 4, .points = x, .centers = x, .op_by_op = true};
     const ts_definition definition = lloyd(INFINITY, false);
-    ts_circuit *circuit = ts_circuit_create(&definition, &p, &error);
-    ck_assert_int_eq(ts_circuit_step(circuit, &error), TS_OK);
-    const size_t after_one = ts_circuit_bytes(circuit);
-    for (int t = 0; t < 5; t++) ck_assert_int_eq(ts_circuit_step(circuit, &error), TS_OK);
-    ck_assert_uint_eq(ts_circuit_bytes(circuit), after_one);
+    ts_runner *runner = ts_runner_create(&definition, &p, &error);
+    ck_assert_int_eq(ts_runner_step(runner, &error), TS_OK);
+    const size_t after_one = ts_runner_bytes(runner);
+    for (int t = 0; t < 5; t++) ck_assert_int_eq(ts_runner_step(runner, &error), TS_OK);
+    ck_assert_uint_eq(ts_runner_bytes(runner), after_one);
     ck_assert_uint_lt(after_one, 4 * MANY * (DIMS + 4) * sizeof(ts_real) + (8u << 20));
-    ts_circuit_free(circuit);
+    ts_runner_free(runner);
     free(x);
 }
 END_TEST
@@ -355,9 +355,9 @@ START_TEST(the_same_bits_on_any_number_of_threads) {
         omp_set_num_threads((int[]){1, 2, 3, 8}[t]);
         const ts_problem p = {.n = MANY, .d = DIMS, .k = CLUSTERS, .points = x, .centers = x, .op_by_op = true};
         const ts_definition definition = lloyd(INFINITY, false);
-        ts_circuit *circuit = ts_circuit_create(&definition, &p, &error);
-        for (int s = 0; s < 4; s++) ck_assert_int_eq(ts_circuit_step(circuit, &error), TS_OK);
-        const ts_clustering *state = ts_circuit_state(circuit);
+        ts_runner *runner = ts_runner_create(&definition, &p, &error);
+        for (int s = 0; s < 4; s++) ck_assert_int_eq(ts_runner_step(runner, &error), TS_OK);
+        const ts_clustering *state = ts_runner_state(runner);
         const double value = ts_objective(MANY, DIMS, x, state->centers, state->labels);
         if (t == 0) {
             memcpy(centers, state->centers, sizeof centers);
@@ -367,7 +367,7 @@ START_TEST(the_same_bits_on_any_number_of_threads) {
         ck_assert_mem_eq(centers, state->centers, sizeof centers);
         ck_assert_mem_eq(labels, state->labels, sizeof labels);
         ck_assert(objective == value);
-        ts_circuit_free(circuit);
+        ts_runner_free(runner);
     }
     free(x);
 }

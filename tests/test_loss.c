@@ -228,9 +228,9 @@ START_TEST(gradients) {
     const gradient_case *g = &GRADIENT_CASES[_i / 4];
     ts_loss_spec spec = make_spec((ts_loss_kind)(_i / 2 % 2), g->tau, _i % 2);
     ts_real x[LARGEST], c[LARGEST];
-    for (int i = 0; i < (int)ts_size(&g->points); i++)
+    for (int i = 0; i < (int)ts_shape_size(&g->points); i++)
         x[i] = (ts_real)(float)(4 * ts_rng_uniform(problems(1000), (uint64_t)i) - 2);
-    for (int i = 0; i < (int)ts_size(&g->centers); i++)
+    for (int i = 0; i < (int)ts_shape_size(&g->centers); i++)
         c[i] = (ts_real)(float)(4 * ts_rng_uniform(problems(2000), (uint64_t)i) - 2);
     ts_gradcheck_report report;
     const ts_status status = ts_gradcheck(loss_function, &spec, 2, (const ts_shape[]){g->points, g->centers},

@@ -13,7 +13,7 @@ static void check_matmul(int64_t m, int64_t k, int64_t n, bool ta, bool tb) {
     ts_tape_reset(tape);
     ts_tensor *a = filled(ta ? TS_SHAPE(k, m) : TS_SHAPE(m, k), "a"),
               *b = filled(tb ? TS_SHAPE(n, k) : TS_SHAPE(k, n), "b");
-    const int64_t ca = ts_cols(&a->shape), cb = ts_cols(&b->shape);
+    const int64_t ca = ts_shape_cols(&a->shape), cb = ts_shape_cols(&b->shape);
     ts_tensor *y = ts_matmul(tape, a, b, ta, tb), *dy = filled(TS_SHAPE(m, n), "dy");
     expect_shape(y, TS_SHAPE(m, n));
     const double near = 16 * EPS; /* for the root of each term of a sum, all of them at most 1 */
@@ -173,7 +173,7 @@ START_TEST(transposed_values) {
             ts_tensor *z = ts_transpose(tape, t, p, q - 4);
             expect_shape(z, shape);
             int64_t to[4];
-            for (int64_t i = 0; i < ts_size(&shape); i++) {
+            for (int64_t i = 0; i < ts_shape_size(&shape); i++) {
                 int64_t rest = i;
                 for (int a = 3; a >= 0; a--) to[a] = rest % dim[a], rest /= dim[a];
                 const int64_t swapped = to[p];

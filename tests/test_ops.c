@@ -52,7 +52,7 @@ static ts_status same_shape(const ts_node *node, ts_shape *out) {
 }
 
 static void square_forward(const ts_node *node) {
-    for (int64_t i = 0; i < ts_size(&node->out->shape); i++)
+    for (int64_t i = 0; i < ts_shape_size(&node->out->shape); i++)
         node->out->data[i] = node->in[0]->data[i] * node->in[0]->data[i];
 }
 
@@ -62,11 +62,11 @@ static enum { EACH, ALL, NOTHING } planted_asking = EACH; /* which upstream of 0
 
 static void square_backward(const ts_node *node) {
     ts_real *dx = node->in[0]->grad;
-    const int64_t size = ts_size(&node->out->shape);
-    const bool heeds = planted_asking == EACH || (planted_asking == ALL && !ts_any_asked(node->out->grad, size));
+    const int64_t size = ts_shape_size(&node->out->shape);
+    const bool heeds = planted_asking == EACH || (planted_asking == ALL && !ts_any_nonzero(node->out->grad, size));
     for (int64_t i = 0; i < size; i++) {
         const double dy = (double)node->out->grad[i], term = planted_factor * (double)node->in[0]->data[i] * dy;
-        const double g = heeds ? TS_ASKED(dy, term) : term;
+        const double g = heeds ? TS_IF_NONZERO(dy, term) : term;
         dx[i] = (ts_real)(planted_nan ? NAN : planted_overwrite ? g : (double)dx[i] + g);
     }
 }
@@ -106,7 +106,7 @@ START_TEST(a_planted_wrong_gradient_is_caught) {
 }
 END_TEST
 
-/* Without TS_ASKED: where all upstream is 0, and where that of an infinite element is. */
+/* Without TS_IF_NONZERO: where all upstream is 0, and where that of an infinite element is. */
 START_TEST(a_gradient_that_nobody_asks_for_is_caught) {
     ts_gradcheck_report report;
     planted_asking = NOTHING;
@@ -128,15 +128,15 @@ END_TEST
 static unsigned careless; /* bit i set: the gradient of input i is written even where it is NULL */
 
 static void product_forward(const ts_node *node) {
-    for (int64_t i = 0; i < ts_size(&node->out->shape); i++)
+    for (int64_t i = 0; i < ts_shape_size(&node->out->shape); i++)
         node->out->data[i] = node->in[0]->data[i] * node->in[1]->data[i];
 }
 
 static void product_backward(const ts_node *node) {
     for (int input = 0; input < 2; input++) {
         ts_real *volatile dx = ts_grad_of(node, input); /* volatile: the compiler shall not see what is done to NULL */
-        for (int64_t i = 0; (dx != NULL || careless >> input & 1u) && i < ts_size(&node->out->shape); i++)
-            dx[i] += TS_ASKED(node->out->grad[i], node->in[1 - input]->data[i] * node->out->grad[i]);
+        for (int64_t i = 0; (dx != NULL || careless >> input & 1u) && i < ts_shape_size(&node->out->shape); i++)
+            dx[i] += TS_IF_NONZERO(node->out->grad[i], node->in[1 - input]->data[i] * node->out->grad[i]);
     }
 }
 

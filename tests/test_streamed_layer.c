@@ -66,22 +66,23 @@ static void clear(const ts_problem *p) {
 enum { CODES = 8 };
 
 static ts_definition definition_of(int code) {
-    static const char *const schemes[CODES] = {"onehot", "binary", "onehot", "onehot",
-                                               "binary", "onehot", "onehot", "binary"};
+    static const char *const constructions[CODES] = {"onehot", "binary", "onehot", "onehot",
+                                                     "binary", "onehot", "onehot", "binary"};
     const char *name = code == 3 || code == 4 ? "spherical" : code == 7 ? "trimmed" : "lloyd";
-    ts_settings s = settings_of(name, schemes[code], 0);
+    ts_settings s = settings_of(name, constructions[code], 0);
     s.share_ties = code == 2 || code == 5 || code == 6;
     if (code == 7) s.trim = 0;
     ts_definition d = define(name, &s);
     if (code == 5)
-        d.norm = (ts_norm){.present = true, .range = {.group = TS_GROUP_DATA, .count = 1}, .length = 2, .eps = 0.1};
+        d.norm = (ts_norm_definition){
+            .present = true, .range = {.group = TS_GROUP_DATA, .count = 1}, .length = 2, .eps = 0.1};
     if (code == 6) d.cross_points.score = TS_SCORE_DOT;
     return d;
 }
 
-static void expect_the_same_state(const ts_problem *p, const ts_circuit *streamed, const ts_circuit *composed,
+static void expect_the_same_state(const ts_problem *p, const ts_runner *streamed, const ts_runner *composed,
                                   const char *what) {
-    const ts_clustering *a = ts_circuit_state(streamed), *b = ts_circuit_state(composed);
+    const ts_clustering *a = ts_runner_state(streamed), *b = ts_runner_state(composed);
     for (int64_t i = 0; i < p->n; i++)
         ck_assert_msg(a->labels[i] == b->labels[i], "%s: row %d: label %d, by ops %d", what, (int)i, (int)a->labels[i],
                       (int)b->labels[i]);
@@ -92,17 +93,16 @@ static void expect_the_same_state(const ts_problem *p, const ts_circuit *streame
     ck_assert_msg(a->converged == b->converged, "%s: converged %d, by ops %d", what, a->converged, b->converged);
     ck_assert_msg(a->empty_repairs == b->empty_repairs, "%s: repairs", what);
     ck_assert_msg(a->steps == b->steps && a->trimmed == b->trimmed, "%s: steps", what);
-    ck_assert_msg(ts_circuit_onehot_rows(streamed) == ts_circuit_onehot_rows(composed),
-                  "%s: %d one-hot rows, by ops %d", what, (int)ts_circuit_onehot_rows(streamed),
-                  (int)ts_circuit_onehot_rows(composed));
+    ck_assert_msg(ts_runner_onehot_rows(streamed) == ts_runner_onehot_rows(composed), "%s: %d one-hot rows, by ops %d",
+                  what, (int)ts_runner_onehot_rows(streamed), (int)ts_runner_onehot_rows(composed));
 }
 
-static void expect_the_same_weights(const ts_problem *p, ts_circuit *streamed, ts_circuit *composed) {
+static void expect_the_same_weights(const ts_problem *p, ts_runner *streamed, ts_runner *composed) {
     const size_t size = (size_t)(p->n * p->k);
     ts_real *a = malloc(size * sizeof *a), *b = malloc(size * sizeof *b);
     ck_assert(a != NULL && b != NULL);
-    ck_assert_int_eq(ts_circuit_weights(streamed, a, &error), TS_OK);
-    ck_assert_int_eq(ts_circuit_weights(composed, b, &error), TS_OK);
+    ck_assert_int_eq(ts_runner_weights(streamed, a, &error), TS_OK);
+    ck_assert_int_eq(ts_runner_weights(composed, b, &error), TS_OK);
     ck_assert_mem_eq(a, b, size * sizeof *a);
     free(a);
     free(b);
@@ -121,21 +121,20 @@ static void expect_the_same_run(const ts_definition *definition, const ts_proble
     ts_problem by_ops = *problem;
     ts_error first = {.status = TS_OK}, second = {.status = TS_OK};
     by_ops.op_by_op = true;
-    ts_circuit *a = ts_circuit_create(definition, problem, &first),
-               *b = ts_circuit_create(definition, &by_ops, &second);
+    ts_runner *a = ts_runner_create(definition, problem, &first), *b = ts_runner_create(definition, &by_ops, &second);
     bool failed = failed_alike(first.status, second.status, &first, &second, what);
     if (!failed) expect_the_same_state(problem, a, b, what);
-    for (int t = 0; t < steps && !failed && !ts_circuit_state(a)->converged; t++) {
-        failed = failed_alike(ts_circuit_step(a, &first), ts_circuit_step(b, &second), &first, &second, what);
+    for (int t = 0; t < steps && !failed && !ts_runner_state(a)->converged; t++) {
+        failed = failed_alike(ts_runner_step(a, &first), ts_runner_step(b, &second), &first, &second, what);
         expect_the_same_state(problem, a, b, what);
     }
     if (!failed) {
-        failed = failed_alike(ts_circuit_finish(a, &first), ts_circuit_finish(b, &second), &first, &second, what);
+        failed = failed_alike(ts_runner_finish(a, &first), ts_runner_finish(b, &second), &first, &second, what);
         expect_the_same_state(problem, a, b, what);
         if (!failed) expect_the_same_weights(problem, a, b);
     }
-    ts_circuit_free(a);
-    ts_circuit_free(b);
+    ts_runner_free(a);
+    ts_runner_free(b);
 }
 
 START_TEST(every_size_and_kind) {
@@ -180,17 +179,17 @@ START_TEST(shared_points) {
     const ts_real x[] = {0, 0, 1, 1, 5, 5, 2, 0, 2, 1}, c[] = {0, 1, 2, 1, 1, 0};
     const ts_problem p = PROBLEM(2, x, c);
     const ts_definition definition = definition_of(2);
-    ts_circuit *circuit = ts_circuit_create(&definition, &p, &error);
+    ts_runner *runner = ts_runner_create(&definition, &p, &error);
     ts_real weights[15];
-    ck_assert_int_eq(ts_circuit_onehot_rows(circuit), 0);
-    ck_assert_int_eq(ts_circuit_finish(circuit, &error), TS_OK);
-    ck_assert_int_eq(ts_circuit_weights(circuit, weights, &error), TS_OK);
+    ck_assert_int_eq(ts_runner_onehot_rows(runner), 0);
+    ck_assert_int_eq(ts_runner_finish(runner, &error), TS_OK);
+    ck_assert_int_eq(ts_runner_weights(runner, weights, &error), TS_OK);
     const ts_real half = (ts_real)0.5, third = (ts_real)(1.0 / 3);
     ck_assert_mem_eq(weights, ((ts_real[]){half, 0, half, third, third, third, 0, 1, 0, 0, half, half, 0, 1, 0}),
                      sizeof weights);
-    ck_assert_mem_eq(ts_circuit_state(circuit)->labels, ((int64_t[]){0, 0, 1, 1, 1}), 5 * sizeof(int64_t));
-    ck_assert_int_eq(ts_circuit_onehot_rows(circuit), 2);
-    ts_circuit_free(circuit);
+    ck_assert_mem_eq(ts_runner_state(runner)->labels, ((int64_t[]){0, 0, 1, 1, 1}), 5 * sizeof(int64_t));
+    ck_assert_int_eq(ts_runner_onehot_rows(runner), 2);
+    ts_runner_free(runner);
     expect_the_same_run(&definition, &p, 10, "shared points");
 }
 END_TEST
@@ -200,13 +199,13 @@ START_TEST(shares_are_assignments_too) {
     const ts_real x[] = {0, -3, 3, 4}, c[] = {-2, 2};
     const ts_problem p = PROBLEM(1, x, c);
     const ts_definition definition = definition_of(2);
-    ts_circuit *circuit = ts_circuit_create(&definition, &p, &error);
-    step(circuit);
-    ck_assert_int_eq(ts_circuit_onehot_rows(circuit), 3);
-    step(circuit);
-    ck_assert_int_eq(ts_circuit_onehot_rows(circuit), 4);
-    ck_assert(!ts_circuit_state(circuit)->converged);
-    ts_circuit_free(circuit);
+    ts_runner *runner = ts_runner_create(&definition, &p, &error);
+    step(runner);
+    ck_assert_int_eq(ts_runner_onehot_rows(runner), 3);
+    step(runner);
+    ck_assert_int_eq(ts_runner_onehot_rows(runner), 4);
+    ck_assert(!ts_runner_state(runner)->converged);
+    ts_runner_free(runner);
     expect_the_same_run(&definition, &p, 10, "shares");
 }
 END_TEST
@@ -252,12 +251,12 @@ typedef struct run {
 } run;
 
 static void run_many(const ts_definition *definition, const ts_problem *p, int steps, run *r) {
-    ts_circuit *circuit = ts_circuit_create(definition, p, &error);
-    ck_assert_msg(circuit != NULL, "%s", error.text);
-    for (int t = 0; t < steps; t++) step(circuit);
-    memcpy(r->centers, ts_circuit_state(circuit)->centers, sizeof r->centers);
-    memcpy(r->labels, ts_circuit_state(circuit)->labels, sizeof r->labels);
-    ts_circuit_free(circuit);
+    ts_runner *runner = ts_runner_create(definition, p, &error);
+    ck_assert_msg(runner != NULL, "%s", error.text);
+    for (int t = 0; t < steps; t++) step(runner);
+    memcpy(r->centers, ts_runner_state(runner)->centers, sizeof r->centers);
+    memcpy(r->labels, ts_runner_state(runner)->labels, sizeof r->labels);
+    ts_runner_free(runner);
 }
 
 /* Some row may be zero, and has no direction. */
@@ -333,10 +332,10 @@ END_TEST
 START_TEST(memory_does_not_hold_tokens) {
     const ts_problem p = problem_of(UNIFORM, MANY, MANY_D, 64, false, test_seed());
     const ts_definition definition = definition_of(0);
-    ts_circuit *circuit = ts_circuit_create(&definition, &p, &error);
-    step(circuit);
-    ck_assert_uint_lt(ts_circuit_bytes(circuit), MANY * MANY_D * sizeof(ts_real) + (1u << 20));
-    ts_circuit_free(circuit);
+    ts_runner *runner = ts_runner_create(&definition, &p, &error);
+    step(runner);
+    ck_assert_uint_lt(ts_runner_bytes(runner), MANY * MANY_D * sizeof(ts_real) + (1u << 20));
+    ts_runner_free(runner);
     clear(&p);
 }
 END_TEST

@@ -87,7 +87,7 @@ END_TEST
 /* The objective of the centres after some steps, each point given to its nearest one. */
 static double objective_after(const ts_plain_algorithm *algorithm, double gamma, int steps, ts_problem problem) {
     ts_error error = {0};
-    const ts_settings settings = {.scheme = "onehot", .gamma = gamma, .trim = -1}, exact = {.gamma = INFINITY};
+    const ts_settings settings = {.construction = "onehot", .gamma = gamma, .trim = -1}, exact = {.gamma = INFINITY};
     ts_plain *run_of = ts_plain_create(algorithm, &settings, &problem, &error);
     ck_assert_msg(run_of != NULL, "%s", error.text);
     for (int t = 0; t < steps; t++) ck_assert_int_eq(ts_plain_step(run_of, &error), TS_OK);

@@ -123,7 +123,7 @@ static ts_status same_shape(const ts_node *node, ts_shape *out) {
 }
 
 static void copy(const ts_node *node) {
-    memcpy(node->out->data, node->in[0]->data, (size_t)ts_size(&node->out->shape) * sizeof(ts_real));
+    memcpy(node->out->data, node->in[0]->data, (size_t)ts_shape_size(&node->out->shape) * sizeof(ts_real));
 }
 
 START_TEST(a_descriptor_that_lacks_something) {

@@ -90,7 +90,7 @@ START_TEST(wrong_combinations_are_named) {
     o.batch = o.eval_batches = 5000;
     expect_refused(&o, "eval_batches * batch is beyond 16777216");
     o = small();
-    o.scheme = TS_SCHEME_DOT;
+    o.construction = TS_CONSTRUCTION_DOT;
     expect_refused(&o, "onehot, binary or none");
     o = small();
     o.families = 2;

@@ -93,10 +93,10 @@ START_TEST(the_gradient_is_that_of_one_tape) {
     o.family[2] = TS_FAMILY_CAUCHY;
     o.unequal = o.anisotropic = true;
     expect_reference_gradient(o, "families in turn");
-    o.scheme = TS_SCHEME_BINARY;
+    o.construction = TS_CONSTRUCTION_BINARY;
     o.gamma = 3;
     expect_reference_gradient(o, "binary codes");
-    o.scheme = TS_SCHEME_NONE;
+    o.construction = TS_CONSTRUCTION_NONE;
     o.batch = 1;
     expect_reference_gradient(o, "no codes");
 }

@@ -28,16 +28,16 @@ static double cosine_cost(const ts_problem *p, const ts_clustering *state) {
 START_TEST(spherical_splits_by_direction) {
     const ts_real x[] = {1, 0, 10, 0, 0, 1, 0, 10}, c[] = {1, 0, 0, 1};
     const ts_problem p = PROBLEM(2, x, c);
-    for (int scheme = 0; scheme < 2; scheme++) {
-        const ts_settings s = settings_of("spherical", ts_scheme_names[scheme], 0);
-        ts_circuit *circuit = circuit_of("spherical", &s, &p);
-        for (int t = 0; t < 10 && !step(circuit)->converged; t++) continue;
-        const ts_clustering *state = finish(circuit);
+    for (int construction = 0; construction < 2; construction++) {
+        const ts_settings s = settings_of("spherical", ts_construction_names[construction], 0);
+        ts_runner *runner = runner_of("spherical", &s, &p);
+        for (int t = 0; t < 10 && !step(runner)->converged; t++) continue;
+        const ts_clustering *state = finish(runner);
         ck_assert(state->converged);
         ck_assert_mem_eq(state->labels, ((int64_t[]){0, 0, 1, 1}), 4 * sizeof(int64_t));
         for (int i = 0; i < 4; i++) ck_assert(near((double)state->centers[i], (double)c[i], 2 * EPS));
         ck_assert(fabs(cosine_cost(&p, state)) <= 4 * DBL_EPSILON);
-        ts_circuit_free(circuit);
+        ts_runner_free(runner);
     }
 }
 END_TEST
@@ -51,32 +51,32 @@ START_TEST(spherical_never_rises) {
         for (int i = 0; i < N * D; i++) x[i] = (ts_real)(100 * ts_rng_normal(rng, (uint64_t)i));
         const ts_problem p = {.n = N, .d = D, .k = K, .points = x, .centers = x};
         const ts_settings s = settings_of("spherical", seed % 2 ? "binary" : "onehot", 0);
-        ts_circuit *circuit = circuit_of("spherical", &s, &p);
+        ts_runner *runner = runner_of("spherical", &s, &p);
         double last = INFINITY;
         for (int t = 0; t < 15; t++) {
-            const ts_clustering *state = step(circuit);
+            const ts_clustering *state = step(runner);
             const double cost = cosine_cost(&p, state);
             ck_assert_msg(cost <= last + 100 * N * EPS, "%.9g after %.9g", cost, last);
             last = cost;
             for (int j = 0; j < K; j++) ck_assert(near(length_of(D, state->centers + j * D), 1, 4 * EPS));
         }
-        ts_circuit_free(circuit);
+        ts_runner_free(runner);
     }
 }
 END_TEST
 
 START_TEST(no_direction_is_an_error_by_name) {
     const ts_real x[] = {1, 0, 0, 1, 0, 0, 2, 2}, good[] = {1, 0, 0, 1}, bad[] = {1, 0, 0, 0};
-    for (int scheme = 0; scheme < 2; scheme++)
+    for (int construction = 0; construction < 2; construction++)
         for (int i = 0; i < 2; i++) {
-            const ts_settings s = settings_of("spherical", ts_scheme_names[scheme], 0);
+            const ts_settings s = settings_of("spherical", ts_construction_names[construction], 0);
             const ts_definition definition = define("spherical", &s);
             ts_problem p = PROBLEM(2, x, good);
             if (i == 1) p.n = 2, p.centers = bad;
             const char *text =
                 i == 0 ? "row 3 is zero: it has no direction" : "initial centre 2 is zero: it has no direction";
             error = (ts_error){.status = TS_OK};
-            ck_assert_ptr_null(ts_circuit_create(&definition, &p, &error));
+            ck_assert_ptr_null(ts_runner_create(&definition, &p, &error));
             ck_assert_str_eq(error.text, text);
             error = (ts_error){.status = TS_OK};
             ck_assert_ptr_null(ts_plain_create(&ts_plain_spherical, &s, &p, &error));
@@ -98,20 +98,20 @@ static void expect_kept_centre(int ways, int copies, double turn, int d) {
     }
     const ts_real c[] = {(ts_real)0.6, (ts_real)0.8, 0};
     const ts_problem p = {.n = n, .d = d, .k = 1, .points = x, .centers = c};
-    for (int scheme = 0; scheme < 2; scheme++) {
-        const ts_settings s = settings_of("spherical", ts_scheme_names[scheme], 0);
-        ts_circuit *circuit = circuit_of("spherical", &s, &p);
+    for (int construction = 0; construction < 2; construction++) {
+        const ts_settings s = settings_of("spherical", ts_construction_names[construction], 0);
+        ts_runner *runner = runner_of("spherical", &s, &p);
         ts_plain *plain = plain_of("spherical", &s, &p);
         for (int t = 0; t < 3; t++) {
             ck_assert_int_eq(ts_plain_step(plain, &error), TS_OK);
-            const ts_clustering *states[] = {step(circuit), ts_plain_state(plain)};
+            const ts_clustering *states[] = {step(runner), ts_plain_state(plain)};
             for (int i = 0; i < 2; i++)
                 for (int a = 0; a < d; a++)
                     ck_assert_msg(near((double)states[i]->centers[a], (double)c[a], 2 * EPS),
                                   "%d ways, %d copies, turn %g, d %d, %s: %g", ways, copies, turn, d,
                                   i == 0 ? "circuit" : "plain", (double)states[i]->centers[a]);
         }
-        ts_circuit_free(circuit);
+        ts_runner_free(runner);
         ts_plain_free(plain);
     }
 }
@@ -132,15 +132,15 @@ START_TEST(a_short_mean_has_a_direction) {
         const ts_real x[] = {1, 0, -1, (ts_real)(2 * lengths[i])}, c[] = {1, 0};
         const ts_problem p = PROBLEM(2, x, c);
         const ts_settings s = settings_of("spherical", "onehot", 0);
-        ts_circuit *circuit = circuit_of("spherical", &s, &p);
+        ts_runner *runner = runner_of("spherical", &s, &p);
         ts_plain *plain = plain_of("spherical", &s, &p);
         ck_assert_int_eq(ts_plain_step(plain, &error), TS_OK);
-        const ts_real *a = step(circuit)->centers, *b = ts_plain_state(plain)->centers;
+        const ts_real *a = step(runner)->centers, *b = ts_plain_state(plain)->centers;
         ck_assert_msg(near(length_of(2, a), 1, 4 * EPS), "mean %g: length %.9g", lengths[i], length_of(2, a));
         for (int l = 0; l < 2; l++)
             ck_assert_msg(near((double)a[l], (double)b[l], 4 * EPS + EPS / lengths[i]), "mean %g: %.9g, plain %.9g",
                           lengths[i], (double)a[l], (double)b[l]);
-        ts_circuit_free(circuit);
+        ts_runner_free(runner);
         ts_plain_free(plain);
     }
 }
@@ -178,16 +178,16 @@ static void expect_medoids(const ts_problem *p, const ts_clustering *state) {
 START_TEST(medoids_of_equal_rows_are_distinct) {
     const ts_real x[] = {1, 1, 1}, c[] = {1, 1};
     const ts_problem p = PROBLEM(1, x, c);
-    for (int scheme = 0; scheme < 2; scheme++) {
-        const ts_settings s = settings_of("kmedoids", ts_scheme_names[scheme], 1);
-        ts_circuit *circuit = circuit_of("kmedoids", &s, &p);
+    for (int construction = 0; construction < 2; construction++) {
+        const ts_settings s = settings_of("kmedoids", ts_construction_names[construction], 1);
+        ts_runner *runner = runner_of("kmedoids", &s, &p);
         for (int t = 0; t < 30; t++) {
-            expect_medoids(&p, step(circuit));
-            ck_assert(!ts_circuit_state(circuit)->converged);
+            expect_medoids(&p, step(runner));
+            ck_assert(!ts_runner_state(runner)->converged);
         }
-        expect_medoids(&p, finish(circuit));
-        ck_assert(medoid_cost(&p, ts_circuit_state(circuit)->medoids) == 0);
-        ts_circuit_free(circuit);
+        expect_medoids(&p, finish(runner));
+        ck_assert(medoid_cost(&p, ts_runner_state(runner)->medoids) == 0);
+        ts_runner_free(runner);
     }
 }
 END_TEST
@@ -198,12 +198,12 @@ START_TEST(the_cheapest_medoid_met_is_left) {
     for (uint64_t seed = 0; seed < 40; seed++) {
         ts_problem p = {.n = 4, .d = 1, .k = 1, .points = x, .centers = starts + seed % 2, .seed = test_seed() + seed};
         const ts_settings s = settings_of("kmedoids", seed % 4 < 2 ? "onehot" : "binary", 1e-4);
-        ts_circuit *circuit = circuit_of("kmedoids", &s, &p);
-        for (int t = 0; t < 100; t++) step(circuit);
-        const ts_clustering *state = finish(circuit);
+        ts_runner *runner = runner_of("kmedoids", &s, &p);
+        for (int t = 0; t < 100; t++) step(runner);
+        const ts_clustering *state = finish(runner);
         ck_assert_int_eq(state->medoids[0], 1);
         ck_assert(state->centers[0] == 1 && medoid_cost(&p, state->medoids) == 101);
-        ts_circuit_free(circuit);
+        ts_runner_free(runner);
     }
 }
 END_TEST
@@ -217,13 +217,13 @@ START_TEST(medoids_on_duplicates) {
         x[D + 1] = x[2 * D + 1] = 1;
         const ts_problem p = {.n = N, .d = D, .k = K, .points = x, .centers = x, .seed = seed};
         const ts_settings s = settings_of("kmedoids", seed % 2 ? "onehot" : "binary", 0.5);
-        ts_circuit *circuit = circuit_of("kmedoids", &s, &p);
-        const ts_clustering *state = ts_circuit_state(circuit);
+        ts_runner *runner = runner_of("kmedoids", &s, &p);
+        const ts_clustering *state = ts_runner_state(runner);
         double least = medoid_cost(&p, state->medoids);
         for (int t = 0; t < 40; t++) {
             int64_t before[K];
             memcpy(before, state->medoids, sizeof before);
-            step(circuit);
+            step(runner);
             for (int j = 0; j < K; j++) /* labels of a step are those of the medoids before it */
                 ck_assert_int_eq(state->labels[before[j]], j);
             least = fmin(least, medoid_cost(&p, state->medoids));
@@ -233,9 +233,9 @@ START_TEST(medoids_on_duplicates) {
                 for (int l = 0; l < j; l++) ck_assert_int_ne(state->medoids[l], state->medoids[j]);
             }
         }
-        expect_medoids(&p, finish(circuit));
+        expect_medoids(&p, finish(runner));
         ck_assert(near(medoid_cost(&p, state->medoids), least, 1e-12));
-        ts_circuit_free(circuit);
+        ts_runner_free(runner);
     }
 }
 END_TEST
@@ -251,11 +251,11 @@ START_TEST(draws_of_medoids_follow_the_softmax) {
     for (int i = 0; i < DRAWS; i++) {
         ts_problem p = PROBLEM(1, x, c);
         p.seed = test_seed() + (uint64_t)i;
-        ts_circuit *circuit = circuit_of("kmedoids", &s, &p);
-        const int64_t *medoids = step(circuit)->medoids;
+        ts_runner *runner = runner_of("kmedoids", &s, &p);
+        const int64_t *medoids = step(runner)->medoids;
         ck_assert(medoids[0] < A && medoids[1] >= A);
         count[medoids[0]][medoids[1] - A]++;
-        ts_circuit_free(circuit);
+        ts_runner_free(runner);
     }
     for (int i = 0; i < A + B; i++) mass[i >= A] += exp(-gamma * d2[i]);
     for (int a = 0; a < A; a++)
@@ -272,12 +272,12 @@ START_TEST(initial_centres_snap_to_rows) {
     const ts_real x[] = {0, 5, 5, 9}, c[] = {(ts_real)5.4, 5, (ts_real)5.1};
     const ts_problem p = PROBLEM(1, x, c);
     const ts_settings s = settings_of("kmedoids", "onehot", 1);
-    ts_circuit *circuit = circuit_of("kmedoids", &s, &p);
+    ts_runner *runner = runner_of("kmedoids", &s, &p);
     ts_plain *plain = plain_of("kmedoids", &s, &p);
-    ck_assert_mem_eq(ts_circuit_state(circuit)->medoids, ((int64_t[]){1, 2, 3}), 3 * sizeof(int64_t));
+    ck_assert_mem_eq(ts_runner_state(runner)->medoids, ((int64_t[]){1, 2, 3}), 3 * sizeof(int64_t));
     ck_assert_mem_eq(ts_plain_state(plain)->medoids, ((int64_t[]){1, 2, 3}), 3 * sizeof(int64_t));
-    ck_assert_mem_eq(ts_circuit_state(circuit)->centers, ((ts_real[]){5, 5, 9}), 3 * sizeof(ts_real));
-    ts_circuit_free(circuit);
+    ck_assert_mem_eq(ts_runner_state(runner)->centers, ((ts_real[]){5, 5, 9}), 3 * sizeof(ts_real));
+    ts_runner_free(runner);
     ts_plain_free(plain);
 }
 END_TEST
@@ -290,12 +290,12 @@ START_TEST(trimming_a_share_rounds_as_meant) {
     const ts_real c[] = {0};
     for (int i = 0; i < 100; i++) x[i] = (ts_real)(i * 37 % 100) + 1;
     const ts_problem p = PROBLEM(1, x, c);
-    for (int scheme = 0; scheme < 2; scheme++) {
-        ts_settings s = settings_of("trimmed", ts_scheme_names[scheme], 0);
+    for (int construction = 0; construction < 2; construction++) {
+        ts_settings s = settings_of("trimmed", ts_construction_names[construction], 0);
         s.trim = 0.29; /* 0.29 x 100 is 28.999999999999996 */
-        ts_circuit *circuit = circuit_of("trimmed", &s, &p);
-        ck_assert(near((double)step(circuit)->centers[0], 36, 1e-6)); /* the mean of 1 .. 71 */
-        const ts_clustering *state = finish(circuit);
+        ts_runner *runner = runner_of("trimmed", &s, &p);
+        ck_assert(near((double)step(runner)->centers[0], 36, 1e-6)); /* the mean of 1 .. 71 */
+        const ts_clustering *state = finish(runner);
         int64_t left = 0;
         for (int i = 0; i < 100; i++) {
             left += state->labels[i] == -1;
@@ -303,7 +303,7 @@ START_TEST(trimming_a_share_rounds_as_meant) {
             ck_assert_int_eq(state->labels[i], x[i] <= 71 ? 0 : -1);
         }
         ck_assert(left == 29 && state->trimmed == 29);
-        ts_circuit_free(circuit);
+        ts_runner_free(runner);
     }
 }
 END_TEST
@@ -317,16 +317,16 @@ START_TEST(trimming_nothing_is_lloyd) {
         ts_settings s = settings_of("trimmed", seed % 2 ? "onehot" : "binary", 0);
         const ts_settings lloyd = settings_of("lloyd", "onehot", 0);
         s.trim = 0;
-        ts_circuit *circuit = circuit_of("trimmed", &s, &p);
+        ts_runner *runner = runner_of("trimmed", &s, &p);
         ts_plain *plain = plain_of("lloyd", &lloyd, &p);
         for (int t = 0; t < 12; t++) {
             ck_assert_int_eq(ts_plain_step(plain, &error), TS_OK);
-            const ts_clustering *a = step(circuit), *b = ts_plain_state(plain);
+            const ts_clustering *a = step(runner), *b = ts_plain_state(plain);
             ck_assert_mem_eq(a->labels, b->labels, N * sizeof(int64_t));
             for (int i = 0; i < K * D; i++) ck_assert(near((double)a->centers[i], (double)b->centers[i], 2 * EPS));
         }
-        ck_assert_int_eq(finish(circuit)->trimmed, 0);
-        ts_circuit_free(circuit);
+        ck_assert_int_eq(finish(runner)->trimmed, 0);
+        ts_runner_free(runner);
         ts_plain_free(plain);
     }
 }
@@ -337,8 +337,8 @@ END_TEST
 START_TEST(threshold_rule_by_hand) {
     const ts_real x[] = {0, 1, 2, 10}, c[] = {0};
     const ts_problem p = PROBLEM(1, x, c);
-    for (int scheme = 0; scheme < 2; scheme++) {
-        const ts_settings s = settings_of("trimmed", ts_scheme_names[scheme], 0.1);
+    for (int construction = 0; construction < 2; construction++) {
+        const ts_settings s = settings_of("trimmed", ts_construction_names[construction], 0.1);
         const ts_definition definition = define("trimmed", &s);
         ts_transformer model;
         ck_assert_int_eq(ts_transformer_build(&model, &definition, 1, 1, 0, &error), TS_OK);
@@ -353,12 +353,12 @@ START_TEST(threshold_rule_by_hand) {
         ck_assert(w[3] == 0);
         ts_tape_free(tape);
         ts_transformer_clear(&model);
-        ts_circuit *circuit = circuit_of("trimmed", &s, &p);
-        ck_assert(step(circuit)->centers[0] == 1);
-        const ts_clustering *state = finish(circuit);
+        ts_runner *runner = runner_of("trimmed", &s, &p);
+        ck_assert(step(runner)->centers[0] == 1);
+        const ts_clustering *state = finish(runner);
         ck_assert_mem_eq(state->labels, ((int64_t[]){0, 0, 0, -1}), 4 * sizeof(int64_t));
         ck_assert_int_eq(state->trimmed, 1);
-        ts_circuit_free(circuit);
+        ts_runner_free(runner);
     }
 }
 END_TEST
@@ -370,13 +370,13 @@ END_TEST
 static void expect_weighed_mean(const char *name, double alpha, double expected) {
     const ts_real x[] = {0, 1, (ts_real)1.4142135623730951}, c[] = {0};
     const ts_problem p = PROBLEM(1, x, c);
-    for (int scheme = 0; scheme < 2; scheme++) {
-        ts_settings s = settings_of(name, ts_scheme_names[scheme], 0.5);
+    for (int construction = 0; construction < 2; construction++) {
+        ts_settings s = settings_of(name, ts_construction_names[construction], 0.5);
         s.alpha = alpha;
-        ts_circuit *circuit = circuit_of(name, &s, &p);
-        const double center = (double)step(circuit)->centers[0];
+        ts_runner *runner = runner_of(name, &s, &p);
+        const double center = (double)step(runner)->centers[0];
         ck_assert_msg(near(center, expected, 1e-6), "%s: %.9g, not %.9g", name, center, expected);
-        ts_circuit_free(circuit);
+        ts_runner_free(runner);
         ts_plain *plain = plain_of(name, &s, &p);
         ck_assert_int_eq(ts_plain_step(plain, &error), TS_OK);
         ck_assert(near((double)ts_plain_state(plain)->centers[0], expected, 1e-6));
@@ -398,16 +398,16 @@ START_TEST(fuzzy_means_by_hand) {
     const ts_real x[] = {0, 1, 4}, c[] = {0, 4};
     const ts_problem p = PROBLEM(1, x, c);
     const ts_settings s = settings_of("fuzzy", "onehot", 0);
-    ts_circuit *circuit = circuit_of("fuzzy", &s, &p);
+    ts_runner *runner = runner_of("fuzzy", &s, &p);
     ts_real w[6];
-    ck_assert_int_eq(ts_circuit_weights(circuit, w, &error), TS_OK);
+    ck_assert_int_eq(ts_runner_weights(runner, w, &error), TS_OK);
     const double expected[] = {1, 0, 0.9, 0.1, 0, 1};
     for (int i = 0; i < 6; i++) ck_assert(near((double)w[i], expected[i], 2 * EPS));
     ck_assert(w[0] == 1 && w[1] == 0 && w[4] == 0 && w[5] == 1);
-    const ts_real *centers = step(circuit)->centers;
+    const ts_real *centers = step(runner)->centers;
     ck_assert(near((double)centers[0], 0.81 / 1.81, 1e-6));
     ck_assert(near((double)centers[1], 4.01 / 1.01, 1e-6));
-    ts_circuit_free(circuit);
+    ts_runner_free(runner);
 }
 END_TEST
 
@@ -418,16 +418,16 @@ START_TEST(fuzzy_means_with_large_powers) {
     for (int i = 0; i < 4; i++) {
         ts_settings s = settings_of("fuzzy", "onehot", 0);
         s.fuzziness = (double[]){1.0001, 20, 900, 5000}[i];
-        ts_circuit *circuit = circuit_of("fuzzy", &s, &p);
+        ts_runner *runner = runner_of("fuzzy", &s, &p);
         ts_plain *plain = plain_of("fuzzy", &s, &p);
         for (int t = 0; t < 2; t++) {
             ck_assert_int_eq(ts_plain_step(plain, &error), TS_OK);
-            const ts_real *a = step(circuit)->centers, *b = ts_plain_state(plain)->centers;
+            const ts_real *a = step(runner)->centers, *b = ts_plain_state(plain)->centers;
             for (int j = 0; j < 2; j++)
                 ck_assert_msg(near((double)a[j], (double)b[j], 8 * EPS * s.fuzziness), "m = %g: %.9g, plain %.9g",
                               s.fuzziness, (double)a[j], (double)b[j]);
         }
-        ts_circuit_free(circuit);
+        ts_runner_free(runner);
         ts_plain_free(plain);
     }
 }
@@ -440,12 +440,12 @@ START_TEST(weights_of_points_very_far_from_their_centre) {
     const char *const names[] = {"trimmed", "robust", "entmax", "normmax", "kmedoids"};
     for (int i = 0; i < 5; i++) {
         const ts_settings s = settings_of(names[i], "onehot", 1e4);
-        ts_circuit *circuit = circuit_of(names[i], &s, &p);
+        ts_runner *runner = runner_of(names[i], &s, &p);
         ts_plain *plain = plain_of(names[i], &s, &p);
         ck_assert_int_eq(ts_plain_step(plain, &error), TS_OK);
-        const double a = (double)step(circuit)->centers[0], b = (double)ts_plain_state(plain)->centers[0];
+        const double a = (double)step(runner)->centers[0], b = (double)ts_plain_state(plain)->centers[0];
         ck_assert_msg(a == b && a >= 0 && a <= 1, "%s: %g, plain %g", names[i], a, b);
-        ts_circuit_free(circuit);
+        ts_runner_free(runner);
         ts_plain_free(plain);
     }
 }
@@ -457,10 +457,10 @@ START_TEST(soft_means_by_hand) {
     for (int g = 0; g < 8; g++) {
         const double gamma = (double[]){0.01, 0.3, 2, 1e4}[g / 2];
         const ts_settings s = settings_of("soft", g % 2 ? "dot" : "onehot", gamma);
-        ts_circuit *circuit = circuit_of("soft", &s, &p);
+        ts_runner *runner = runner_of("soft", &s, &p);
         ts_real w[10];
-        ck_assert_int_eq(ts_circuit_weights(circuit, w, &error), TS_OK);
-        const ts_real *centers = step(circuit)->centers;
+        ck_assert_int_eq(ts_runner_weights(runner, w, &error), TS_OK);
+        const ts_real *centers = step(runner)->centers;
         double sum[2] = {0}, mass[2] = {0};
         for (int i = 0; i < 5; i++) {
             const double a = gamma * pow((double)x[i] - 1, 2), b = gamma * pow((double)x[i] - 5, 2);
@@ -471,7 +471,7 @@ START_TEST(soft_means_by_hand) {
             }
         }
         for (int j = 0; j < 2; j++) ck_assert(near((double)centers[j], sum[j] / mass[j], 1e-5));
-        ts_circuit_free(circuit);
+        ts_runner_free(runner);
     }
 }
 END_TEST
@@ -483,8 +483,8 @@ START_TEST(soft_binary_codes_by_hand) {
     for (int g = 0; g < 3; g++) {
         const double gamma = (double[]){0.05, 0.4, 30}[g];
         const ts_settings s = settings_of("lloyd", "binary", gamma);
-        ts_circuit *circuit = circuit_of("lloyd", &s, &p);
-        const ts_clustering *state = step(circuit);
+        ts_runner *runner = runner_of("lloyd", &s, &p);
+        const ts_clustering *state = step(runner);
         double sum[2] = {0}, mass[2] = {0};
         for (int i = 0; i < 6; i++) {
             const double y = 1 / (1 + exp(gamma * (pow((double)x[i] - 5, 2) - pow((double)x[i] - 1, 2))));
@@ -495,8 +495,8 @@ START_TEST(soft_binary_codes_by_hand) {
             }
         }
         for (int j = 0; j < 2; j++) ck_assert(near((double)state->centers[j], sum[j] / mass[j], 1e-5));
-        ck_assert_int_eq(ts_circuit_onehot_rows(circuit), -1);
-        ts_circuit_free(circuit);
+        ck_assert_int_eq(ts_runner_onehot_rows(runner), -1);
+        ts_runner_free(runner);
     }
 }
 END_TEST

@@ -10,7 +10,7 @@
 
 #include "../autograd/rng.h"
 #include "../models/reference/verification.h"
-#include "../models/run/circuit.h"
+#include "../models/run/runner.h"
 #include "test_main.h"
 
 /* ---- the table -----------------------------------------------------------------------------------------------------
@@ -84,13 +84,13 @@ static void fill_points(uint64_t seed, ts_real *x) {
 }
 
 /* One step of both, from the same centres. Rounding may decide a tie or two, no more. */
-static bool step_differs(ts_circuit *circuit, ts_plain *plain) {
+static bool step_differs(ts_runner *runner, ts_plain *plain) {
     ts_error error = {.status = TS_OK};
-    const ts_clustering *a = ts_circuit_state(circuit), *b = ts_plain_state(plain);
+    const ts_clustering *a = ts_runner_state(runner), *b = ts_plain_state(plain);
     int labels = 0;
     bool moved = false;
     ts_plain_assign(plain);
-    if (ts_circuit_step(circuit, &error) != TS_OK) return true;
+    if (ts_runner_step(runner, &error) != TS_OK) return true;
     for (int i = 0; i < N; i++) labels += a->labels[i] != b->labels[i];
     if (labels > 0 && labels <= 2 && ts_plain_responsibilities(plain) == NULL) ts_plain_adopt_labels(plain, a->labels);
     ck_assert_int_eq(ts_plain_update(plain, &error), TS_OK);
@@ -102,12 +102,12 @@ static bool step_differs(ts_circuit *circuit, ts_plain *plain) {
 /* Does the circuit of that definition do anything that the plain algorithm does not? */
 static bool differs(const ts_definition *definition, const ts_variant *v, const ts_settings *s, const ts_problem *p) {
     ts_error error = {.status = TS_OK};
-    ts_circuit *circuit = ts_circuit_create(definition, p, &error);
+    ts_runner *runner = ts_runner_create(definition, p, &error);
     ts_plain *plain = ts_plain_create(ts_variant_plain(v, s), s, p, &error);
-    ck_assert_msg(circuit != NULL && plain != NULL, "%s", error.text);
+    ck_assert_msg(runner != NULL && plain != NULL, "%s", error.text);
     bool found = false;
-    for (int t = 0; t < STEPS && !found; t++) found = step_differs(circuit, plain);
-    ts_circuit_free(circuit);
+    for (int t = 0; t < STEPS && !found; t++) found = step_differs(runner, plain);
+    ts_runner_free(runner);
     ts_plain_free(plain);
     return found;
 }
@@ -127,7 +127,7 @@ static void expect_mutants_found(const ts_variant *v, const ts_settings *s) {
     ts_definition right;
     ts_error error = {.status = TS_OK};
     ck_assert_msg(ts_variant_define(v, s, &right, &error) == TS_OK, "%s", error.text);
-    ck_assert_msg(!found_out(&right, v, s), "%s %s", v->name, s->scheme);
+    ck_assert_msg(!found_out(&right, v, s), "%s %s", v->name, s->construction);
     for (int i = 0; i < TS_BLOCKS; i++) {
         ts_definition mutant = right;
         ts_projection *value = &ts_definition_block(&mutant, i)->value;
@@ -135,7 +135,7 @@ static void expect_mutants_found(const ts_variant *v, const ts_settings *s) {
             mutant = right;
             value->copy[l].scale = -value->copy[l].scale;
             ck_assert_msg(found_out(&mutant, v, s), "%s %s: copy %d of %s.value may have either sign", v->name,
-                          s->scheme, l, ts_block_names[i]);
+                          s->construction, l, ts_block_names[i]);
         }
     }
     for (int l = 0; l < right.feed_forward.n_units; l++) {
@@ -151,10 +151,10 @@ START_TEST(a_wrong_sign_is_found) {
     fill_points(test_seed(), x);
     const ts_problem p = {.n = N, .d = D, .k = K, .points = x, .centers = x};
     for (const ts_variant *v = ts_variants; v->name != NULL; v++)
-        for (int i = 0; ts_scheme_names[i] != NULL; i++) {
+        for (int i = 0; ts_construction_names[i] != NULL; i++) {
             ts_settings s = ts_variant_settings(v);
-            s.scheme = ts_scheme_names[i];
-            if (strstr(v->schemes, s.scheme) == NULL) continue;
+            s.construction = ts_construction_names[i];
+            if (strstr(v->constructions, s.construction) == NULL) continue;
             if (ts_variant_chooses_gamma(v, &s)) s.gamma = ts_variant_gamma(v, &p);
             expect_mutants_found(v, &s);
         }

@@ -15,7 +15,7 @@
 static const ts_real INF = (ts_real)INFINITY, NONE = (ts_real)NAN;
 
 static void expect(const ts_tensor *t, const double *wanted) {
-    for (int64_t i = 0; i < ts_size(&t->shape); i++)
+    for (int64_t i = 0; i < ts_shape_size(&t->shape); i++)
         ck_assert_msg(fabs((double)t->grad[i] - wanted[i]) <= 2e-6 * fmax(1, fabs(wanted[i])) ||
                           (double)t->grad[i] == wanted[i],
                       "element %d is %g, not %g", (int)i, (double)t->grad[i], wanted[i]);

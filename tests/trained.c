@@ -87,7 +87,7 @@ ts_train_options kind(int number) {
         o.pool = 10;
         return o;
     }
-    o.scheme = TS_SCHEME_BINARY;
+    o.construction = TS_CONSTRUCTION_BINARY;
     o.optimiser = ts_optimiser_defaults(TS_ADAMW);
     o.loss.kind = TS_LOSS_SPARSEMIN;
     o.families = 2;

@@ -21,9 +21,9 @@ const ts_variant *variant(const char *name) {
     return v;
 }
 
-ts_settings settings_of(const char *name, const char *scheme, double gamma) {
+ts_settings settings_of(const char *name, const char *construction, double gamma) {
     ts_settings s = ts_variant_settings(variant(name));
-    s.scheme = scheme;
+    s.construction = construction;
     if (gamma > 0) s.gamma = gamma;
     return s;
 }
@@ -34,11 +34,11 @@ ts_definition define(const char *name, const ts_settings *s) {
     return definition;
 }
 
-ts_circuit *circuit_of(const char *name, const ts_settings *s, const ts_problem *p) {
+ts_runner *runner_of(const char *name, const ts_settings *s, const ts_problem *p) {
     const ts_definition definition = define(name, s);
-    ts_circuit *circuit = ts_circuit_create(&definition, p, &error);
-    ck_assert_msg(circuit != NULL, "%s %s: %s", name, s->scheme, error.text);
-    return circuit;
+    ts_runner *runner = ts_runner_create(&definition, p, &error);
+    ck_assert_msg(runner != NULL, "%s %s: %s", name, s->construction, error.text);
+    return runner;
 }
 
 ts_plain *plain_of(const char *name, const ts_settings *s, const ts_problem *p) {
@@ -47,14 +47,14 @@ ts_plain *plain_of(const char *name, const ts_settings *s, const ts_problem *p) 
     return plain;
 }
 
-const ts_clustering *step(ts_circuit *circuit) {
-    ck_assert_msg(ts_circuit_step(circuit, &error) == TS_OK, "%s", error.text);
-    return ts_circuit_state(circuit);
+const ts_clustering *step(ts_runner *runner) {
+    ck_assert_msg(ts_runner_step(runner, &error) == TS_OK, "%s", error.text);
+    return ts_runner_state(runner);
 }
 
-const ts_clustering *finish(ts_circuit *circuit) {
-    ck_assert_msg(ts_circuit_finish(circuit, &error) == TS_OK, "%s", error.text);
-    return ts_circuit_state(circuit);
+const ts_clustering *finish(ts_runner *runner) {
+    ck_assert_msg(ts_runner_finish(runner, &error) == TS_OK, "%s", error.text);
+    return ts_runner_state(runner);
 }
 
 bool near(double a, double b, double tolerance) {
@@ -70,10 +70,10 @@ double length_of(int64_t d, const ts_real *c) {
 int all_settings(const ts_problem *p, setting *list) {
     int count = 0;
     for (const ts_variant *v = ts_variants; v->name != NULL; v++)
-        for (int i = 0; ts_scheme_names[i] != NULL; i++) {
+        for (int i = 0; ts_construction_names[i] != NULL; i++) {
             ts_settings s = ts_variant_settings(v);
-            s.scheme = ts_scheme_names[i];
-            if (strstr(v->schemes, s.scheme) == NULL) continue;
+            s.construction = ts_construction_names[i];
+            if (strstr(v->constructions, s.construction) == NULL) continue;
             if (ts_variant_chooses_gamma(v, &s)) s.gamma = ts_variant_gamma(v, p);
             list[count++] = (setting){v, s};
             if (v->gamma == TS_GAMMA_ASSIGN) {
@@ -92,10 +92,10 @@ int all_settings(const ts_problem *p, setting *list) {
 void expect_sane(const setting *s, const ts_problem *p, const ts_clustering *state) {
     for (int64_t i = 0; i < p->k * p->d; i++)
         ck_assert_msg(isfinite((double)state->centers[i]), "%s %s: a centre is %g", s->variant->name,
-                      s->settings.scheme, (double)state->centers[i]);
+                      s->settings.construction, (double)state->centers[i]);
     for (int64_t i = 0; i < p->n; i++)
         ck_assert_msg(state->labels[i] >= (s->variant->trims ? -1 : 0) && state->labels[i] < p->k, "%s %s: label %lld",
-                      s->variant->name, s->settings.scheme, (long long)state->labels[i]);
+                      s->variant->name, s->settings.construction, (long long)state->labels[i]);
 }
 
 void fill_blobs(int64_t n, int64_t d, int64_t k, double spread, uint64_t seed, ts_real *x) {

@@ -6,7 +6,7 @@
 #include <math.h>
 
 #include "../models/definition/variants.h"
-#include "../models/run/circuit.h"
+#include "../models/run/runner.h"
 #include "rounding.h"
 #include "test_main.h"
 
@@ -20,12 +20,12 @@ extern ts_error error; /* the last one; cleared before every test */
 
 /* Each of these succeeds, or the test ends. gamma 0: the variant's own. */
 const ts_variant *variant(const char *name);
-ts_settings settings_of(const char *name, const char *scheme, double gamma);
+ts_settings settings_of(const char *name, const char *construction, double gamma);
 ts_definition define(const char *name, const ts_settings *s);
-ts_circuit *circuit_of(const char *name, const ts_settings *s, const ts_problem *p);
+ts_runner *runner_of(const char *name, const ts_settings *s, const ts_problem *p);
 ts_plain *plain_of(const char *name, const ts_settings *s, const ts_problem *p);
-const ts_clustering *step(ts_circuit *circuit);
-const ts_clustering *finish(ts_circuit *circuit);
+const ts_clustering *step(ts_runner *runner);
+const ts_clustering *finish(ts_runner *runner);
 
 bool near(double a, double b, double tolerance);
 double length_of(int64_t d, const ts_real *c);

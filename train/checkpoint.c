@@ -151,7 +151,7 @@ static json_t *options_json(const ts_train_options *o) {
     for (int i = 0; i < OPTION_FIELDS; i++)
         json_object_set_new(object, option_fields[i].key, field_json(&option_fields[i], o));
     json_object_set_new(object, "family", families_json(o));
-    json_object_set_new(object, "scratch", json_string(ts_scheme_names[o->scheme]));
+    json_object_set_new(object, "scratch", json_string(ts_construction_names[o->construction]));
     json_object_set_new(object, "loss", json_string(ts_loss_name(o->loss.kind)));
     json_object_set_new(object, "optimiser", json_string(ts_optimiser_name(o->optimiser.kind)));
     json_object_set_new(object, "schedule", json_string(ts_schedule_name(o->schedule.kind)));
@@ -189,10 +189,10 @@ static bool read_families(const json_t *object, ts_train_options *o, ts_error *e
     return true;
 }
 
-static bool scheme_by_name(const char *name, ts_scheme *scheme) {
-    for (int i = 0; ts_scheme_names[i] != NULL; i++)
-        if (strcmp(ts_scheme_names[i], name) == 0) {
-            *scheme = (ts_scheme)i;
+static bool construction_by_name(const char *name, ts_construction *construction) {
+    for (int i = 0; ts_construction_names[i] != NULL; i++)
+        if (strcmp(ts_construction_names[i], name) == 0) {
+            *construction = (ts_construction)i;
             return true;
         }
     return false;
@@ -205,7 +205,7 @@ static bool read_names(const json_t *object, ts_train_options *o, ts_error *erro
         name[i] = json_string_value(json_object_get(object, keys[i]));
         if (name[i] == NULL) return refuse(error, "options.%s is missing", keys[i]);
     }
-    const bool known[] = {scheme_by_name(name[0], &o->scheme), ts_loss_by_name(name[1], &o->loss.kind),
+    const bool known[] = {construction_by_name(name[0], &o->construction), ts_loss_by_name(name[1], &o->loss.kind),
                           ts_optimiser_by_name(name[2], &o->optimiser.kind),
                           ts_schedule_by_name(name[3], &o->schedule.kind)};
     for (int i = 0; i < 4; i++)
@@ -284,9 +284,9 @@ static bool read_tensor(const ts_safetensors *file, const ts_trainer *t, int mom
         return refuse(error, "tensor '%s' has the shape %s, the model has %s", name, ts_shape_text(&other, found),
                       ts_shape_text(shape, expected));
     }
-    if (!ts_safetensor_copy_f32(tensor, ts_size(shape), tensor_values(t, moment, i)))
+    if (!ts_safetensor_copy_f32(tensor, ts_shape_size(shape), tensor_values(t, moment, i)))
         return refuse(error, "tensor '%s' is of type %s, not F32", name, ts_safetensors_dtype_name(tensor->dtype));
-    for (int64_t l = 0; l < ts_size(shape); l++)
+    for (int64_t l = 0; l < ts_shape_size(shape); l++)
         if (!isfinite(tensor_values(t, moment, i)[l])) return refuse(error, "tensor '%s' is not finite", name);
     return true;
 }
@@ -306,7 +306,7 @@ static bool read_tensors(const ts_safetensors *file, const ts_trainer *t, ts_err
 static bool width_fits(const ts_safetensors *file, const ts_train_options *o, ts_error *error) {
     const ts_safetensor *matrix = ts_safetensors_find(file, "cross_points.value.weight");
     if (ts_train_check(o, error) != TS_OK) return false;
-    const int64_t width = o->d + ts_scheme_width(o->scheme, o->k);
+    const int64_t width = o->d + ts_construction_width(o->construction, o->k);
     if (matrix == NULL) return refuse(error, "tensor 'cross_points.value.weight' is missing");
     if (matrix->rank == 2 && matrix->dim[0] == width && matrix->dim[1] == width) return true;
     char found[TS_SHAPE_TEXT];

@@ -106,7 +106,7 @@ ts_status ts_evaluate(const ts_transformer *model, const ts_evaluation *e, doubl
         return ts_error_set(error, TS_ERROR_SHAPE, "tasks of d = %lld, k = %lld for a model of d = %lld, k = %lld",
                             (long long)e->task.d, (long long)e->task.k, (long long)model->d, (long long)model->k);
     ts_error failure = {.status = TS_OK};
-#pragma omp parallel if (ts_shares(e->tasks) && e->tasks >= ts_max_threads())
+#pragma omp parallel if (ts_can_share(e->tasks) && e->tasks >= ts_max_threads())
     {
         evaluator v;
         ts_error mine = {.status = TS_OK};

@@ -90,7 +90,8 @@ ts_optimiser *ts_optimiser_create_for(const ts_optimiser_spec *spec, ts_params *
         return NULL;
     }
     for (int i = 0; i < ts_params_count(params); i++)
-        for (int64_t j = ts_size(ts_params_shape(params, i)); j > 0; j--) *at++ = ts_params_grad(params, i) == NULL;
+        for (int64_t j = ts_shape_size(ts_params_shape(params, i)); j > 0; j--)
+            *at++ = ts_params_grad(params, i) == NULL;
     ts_optimiser *o = ts_optimiser_create(spec, ts_params_size(params), frozen, error);
     free(frozen);
     return o;
@@ -115,7 +116,7 @@ static const double MOST = sizeof(ts_real) == sizeof(float) ? FLT_MAX : DBL_MAX;
 static bool sgd_fits(const ts_optimiser *o, const ts_real *grads) {
     const double momentum = o->spec.momentum;
     bool fits = true;
-#pragma omp parallel for reduction(&& : fits) if (ts_pays(o->size))
+#pragma omp parallel for reduction(&& : fits) if (ts_worth_parallel(o->size))
     for (int64_t i = 0; i < o->size; i++)
         fits = (is_frozen(o, i) || fabs(momentum * (double)o->moment[0][i] + (double)grads[i]) <= MOST) && fits;
     return fits;
@@ -123,7 +124,7 @@ static bool sgd_fits(const ts_optimiser *o, const ts_real *grads) {
 
 static void sgd_step(const ts_optimiser *o, double rate, ts_real *values, const ts_real *grads) {
     const double momentum = o->spec.momentum;
-#pragma omp parallel for if (ts_pays(o->size))
+#pragma omp parallel for if (ts_worth_parallel(o->size))
     for (int64_t i = 0; i < o->size; i++) {
         if (is_frozen(o, i)) continue;
         const double g = (double)grads[i], v = momentum * (double)o->moment[0][i] + g;
@@ -192,14 +193,14 @@ static int64_t run_end(const ts_optimiser *o, int64_t from) {
 
 static bool adam_fits(const ts_optimiser *o, const adam *a, const ts_real *grads) {
     bool fits = true;
-#pragma omp parallel for reduction(&& : fits) if (ts_pays(4 * o->size))
+#pragma omp parallel for reduction(&& : fits) if (ts_worth_parallel(4 * o->size))
     for (int64_t from = 0; from < o->size; from += RUN)
         fits = adam_run_fits(o, a, from, run_end(o, from), grads) && fits;
     return fits;
 }
 
 static void adam_step(const ts_optimiser *o, const adam *a, ts_real *values, const ts_real *grads) {
-#pragma omp parallel for if (ts_pays(4 * o->size))
+#pragma omp parallel for if (ts_worth_parallel(4 * o->size))
     for (int64_t from = 0; from < o->size; from += RUN) adam_run(o, a, from, run_end(o, from), values, grads);
 }
 
@@ -252,7 +253,7 @@ double ts_clip_gradients(double limit, int64_t size, ts_real *grads) {
     double norm = length(size, grads);
     if (isinf(norm)) norm = length_scaled(size, grads);
     if (!isfinite(norm) || !(norm > limit)) return norm;
-#pragma omp parallel for if (ts_pays(size))
+#pragma omp parallel for if (ts_worth_parallel(size))
     for (int64_t i = 0; i < size; i++) grads[i] = (ts_real)((double)grads[i] / norm * limit);
     return norm;
 }

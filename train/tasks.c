@@ -235,7 +235,7 @@ ts_status ts_task_batch(const ts_task_spec *spec, uint64_t seed, uint32_t step, 
     if (status != TS_OK) return status;
     const size_t row = (size_t)spec->d, n = (size_t)spec->n, k = (size_t)spec->k;
     bool none = false;
-#pragma omp parallel reduction(|| : none) if (ts_shares(tasks))
+#pragma omp parallel reduction(|| : none) if (ts_can_share(tasks))
     {
         void *room = malloc(ts_task_room(spec));
         none = room == NULL;

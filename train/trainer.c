@@ -18,7 +18,7 @@ ts_train_options ts_train_defaults(void) {
                           .families = 1,
                           .family = {TS_FAMILY_NORMAL},
                           .component_scale = TS_TASK_SCALE,
-                          .scheme = TS_SCHEME_ONEHOT,
+                          .construction = TS_CONSTRUCTION_ONEHOT,
                           .gamma = 1,
                           .dropout = 0.01,
                           .loss = {TS_LOSS_SOFTMIN, 0.1, false},
@@ -66,7 +66,7 @@ static ts_status check_numbers(const ts_train_options *o, ts_error *error) {
     if (!(o->clip >= 0)) return ts_error_set(error, TS_ERROR_VALUE, "clip must be 0 or more, not %g", o->clip);
     if (!(o->loss.tau > 0) || !isfinite(o->loss.tau))
         return ts_error_set(error, TS_ERROR_VALUE, "tau must be above 0 and finite, not %g", o->loss.tau);
-    if (o->scheme == TS_SCHEME_DOT)
+    if (o->construction == TS_CONSTRUCTION_DOT)
         return ts_error_set(error, TS_ERROR_VALUE, "a learned model has the scheme onehot, binary or none");
     return TS_OK;
 }
@@ -77,16 +77,18 @@ ts_status ts_train_check(const ts_train_options *o, ts_error *error) {
         const ts_task_spec spec = task_spec(o, f);
         if (ts_task_check(&spec, error) != TS_OK) return error->status;
     }
-    const int64_t width = o->d + ts_scheme_width(o->scheme, o->k), most = 1 << 13; /* 12 width^2 parameters: 3 GB */
+    const int64_t width = o->d + ts_construction_width(o->construction, o->k),
+                  most = 1 << 13; /* 12 width^2 parameters: 3 GB */
     if (width > most)
         return ts_error_set(error, TS_ERROR_VALUE, "tokens of d = %lld and k = %lld have %lld numbers, more than %lld",
                             (long long)o->d, (long long)o->k, (long long)width, (long long)most);
-    const ts_definition definition = ts_learner(o->scheme, o->gamma, o->dropout);
+    const ts_definition definition = ts_learner(o->construction, o->gamma, o->dropout);
     return ts_definition_check(&definition, o->d, o->k, error);
 }
 
 double ts_train_memory(const ts_train_options *o, int threads) {
-    const double e = (double)(o->d + ts_scheme_width(o->scheme, o->k)), k = (double)o->k, unroll = (double)o->unroll;
+    const double e = (double)(o->d + ts_construction_width(o->construction, o->k)), k = (double)o->k,
+                 unroll = (double)o->unroll;
     const double at_once = o->batch >= threads ? threads : 1; /* tasks; if fewer than threads, threads share each */
     const double task = (double)o->n * (22 * e + unroll * (10 * e + 14 * k));
     const double copies = (double)o->batch + (o->optimiser.kind == TS_SGD ? 2 : 3);
@@ -114,7 +116,7 @@ typedef struct worker {
 
 struct ts_trainer_work {
     ts_real *slots; /* [batch, parameters] the gradient of each task; zeros between steps */
-    bool spoilt;    /* a step failed, and the slots are not zeros */
+    bool nonfinite; /* a step failed, and the slots are not zeros */
     double *losses; /* [batch] */
     worker *workers;
     int n_workers;
@@ -179,7 +181,7 @@ static void free_work(struct ts_trainer_work *work) {
 
 static ts_status build(ts_trainer *t, ts_error *error) {
     const ts_train_options *o = &t->options;
-    t->definition = ts_learner(o->scheme, o->gamma, o->dropout);
+    t->definition = ts_learner(o->construction, o->gamma, o->dropout);
     if (ts_transformer_build(&t->model, &t->definition, o->d, o->k, o->seed, error) != TS_OK) return error->status;
     if (ts_schedule_start(&t->schedule, &o->schedule, error) != TS_OK) return error->status;
     t->optimiser = ts_optimiser_create_for(&o->optimiser, t->model.params, error);
@@ -248,7 +250,7 @@ static ts_status train_task(const ts_trainer *t, worker *w, int64_t task, int64_
 /* Adds the slots level by level of the tree: slot 0 becomes the sum, the others zeros. */
 static void add_slots(ts_real *slots, int64_t batch, int64_t parameters) {
     enum { RANGE = 4096 };
-#pragma omp parallel for schedule(static) if (ts_pays(batch * parameters))
+#pragma omp parallel for schedule(static) if (ts_worth_parallel(batch * parameters))
     for (int64_t first = 0; first < parameters; first += RANGE) {
         const int64_t end = first + RANGE < parameters ? first + RANGE : parameters;
         for (int64_t stride = 1; stride < batch; stride *= 2)
@@ -267,9 +269,10 @@ static ts_status train_batch(ts_trainer *t, int64_t unroll, ts_error *error) {
     const int64_t batch = t->options.batch;
     ts_error failure = {.status = TS_OK};
     if (!enough_workers(t)) return ts_error_set(error, TS_ERROR_MEMORY, "out of memory for training");
-    if (t->work->spoilt) memset(t->work->slots, 0, (size_t)(batch * ts_params_size(t->model.params)) * sizeof(ts_real));
-    t->work->spoilt = true;
-#pragma omp parallel for schedule(dynamic, 1) if (ts_shares(batch) && batch >= ts_max_threads())
+    if (t->work->nonfinite)
+        memset(t->work->slots, 0, (size_t)(batch * ts_params_size(t->model.params)) * sizeof(ts_real));
+    t->work->nonfinite = true;
+#pragma omp parallel for schedule(dynamic, 1) if (ts_can_share(batch) && batch >= ts_max_threads())
     for (int64_t task = 0; task < batch; task++) {
         ts_error mine = {.status = TS_OK};
         if (train_task(t, &t->work->workers[ts_thread()], task, unroll, &mine) == TS_OK) continue;
@@ -329,7 +332,7 @@ ts_status ts_trainer_step(ts_trainer *t, ts_train_step *report, ts_error *error)
     t->skipped += report->skipped;
     t->stuck = report->skipped ? t->stuck + 1 : 0;
     memset(gradient, 0, (size_t)parameters * sizeof *gradient);
-    t->work->spoilt = false;
+    t->work->nonfinite = false;
     return TS_OK;
 }
 

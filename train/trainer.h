@@ -31,7 +31,7 @@ typedef struct ts_train_options {
     bool anisotropic, unequal;
     int64_t pool; /* 0: every task is new; M > 0: M fixed tasks in turn */
     /* the model (learner.h) */
-    ts_scheme scheme;
+    ts_construction construction;
     double gamma, dropout;
     /* the loss and its minimisation */
     ts_loss_spec loss;

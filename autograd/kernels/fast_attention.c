@@ -32,9 +32,9 @@ static const struct {
 };
 
 /* Sizes in ts_reals, each a multiple of 64 bytes. A slot holds what is prepared for one batch: centre, centred and
- * bias. After `slots` of them follow task.spoilt, task.columns and task.means. */
+ * bias. After `slots` of them follow task.nonfinite, task.columns and task.means. */
 typedef struct layout {
-    int64_t centre, centred, bias, slot, slots, spoilt, columns, means;
+    int64_t centre, centred, bias, slot, slots, nonfinite, columns, means;
 } layout;
 
 static int64_t padded(int64_t reals) {
@@ -44,7 +44,7 @@ static int64_t padded(int64_t reals) {
 /* How many threads share a call: one when there is little work, or when every thread has a call of its own. */
 static int64_t threads_for(const ts_fast_attention *a) {
     const double steps = (double)a->batches * (double)a->n * (double)a->m * (double)(a->e + a->f) / TS_VECTOR_STEPS;
-    return ts_pays((int64_t)fmin(steps, 0x1p62)) ? ts_max_threads() : 1;
+    return ts_worth_parallel((int64_t)fmin(steps, 0x1p62)) ? ts_max_threads() : 1;
 }
 
 /* Whether there are enough batches to give each to one thread, which prepares it when its turn comes. */
@@ -53,7 +53,7 @@ static bool goes_by_batches(const ts_fast_attention *a, int64_t threads) {
 }
 
 static layout layout_of(const ts_fast_attention *a, int64_t threads) {
-    layout l = {.spoilt = padded(a->batches),
+    layout l = {.nonfinite = padded(a->batches),
                 .columns = a->dropout > 0 ? padded(a->m) : 0}; /* a word is no larger than a ts_real */
     if (a->map == TS_FAST_SPARSEMAX && a->wants_grad) l.means = padded(a->batches * a->n);
     if (!a->euclidean) return l;
@@ -68,7 +68,7 @@ static layout layout_of(const ts_fast_attention *a, int64_t threads) {
 size_t ts_fast_attention_scratch(const ts_fast_attention *a) {
     const int64_t threads = threads_for(a), work = kernels_in_use()->work(a) * threads;
     const layout l = layout_of(a, threads);
-    return (size_t)(l.slots * l.slot + l.spoilt + l.columns + l.means + work) * sizeof(ts_real);
+    return (size_t)(l.slots * l.slot + l.nonfinite + l.columns + l.means + work) * sizeof(ts_real);
 }
 
 /* A call in progress. */
@@ -95,8 +95,9 @@ static call call_of(const ts_fast_attention *a, bool backward, ts_real *scratch)
                             .key_step = a->euclidean ? padded(a->e) : a->e,
                             .drops = a->dropout > 0,
                             .kept_share = (ts_real)(1 / (1 - a->dropout))};
-    ts_real *const spoilt = scratch + c.layout.slots * c.layout.slot, *const columns = spoilt + c.layout.spoilt;
-    if (backward) c.task.spoilt = spoilt;
+    ts_real *const nonfinite = scratch + c.layout.slots * c.layout.slot, *const columns =
+                                                                             nonfinite + c.layout.nonfinite;
+    if (backward) c.task.nonfinite = nonfinite;
     c.means = columns + c.layout.columns;
     c.work = c.means + c.layout.means;
     if (!c.task.drops) return c;

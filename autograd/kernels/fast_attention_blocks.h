@@ -104,7 +104,7 @@ static workspace workspace_of(const ts_fast_attention *a, ts_real *work) {
 typedef struct block {
     int64_t batch, first, rows, vecs, width; /* width = vecs * LANES is the step between lines of lanes */
     vec_word words[BLOCK_VECS];              /* the rows' dropout words */
-    bool careful; /* something is not finite: products leave out zeros of weights and gradients, see simd_asked.h */
+    bool careful; /* something is not finite: products leave out zeros of weights and gradients, see simd_nonzero.h */
 } block;
 
 /* Blocks have nearly equal numbers of vectors. */

@@ -65,9 +65,9 @@ static void forward_sums(const ts_fast_task *task, const block *b, const workspa
 
 /* Whether all values were finite: one that is not spoils its coordinate in all rows, whatever their weights are. */
 static bool has_finite_sums(const ts_fast_task *task, const block *b, const workspace *w) {
-    int spoilt = 0;
-    for (int64_t c = 0; c < task->a->f; c++) spoilt |= !(w->buffer[SUM_LANES][c * b->width] * 0 == 0);
-    return !spoilt;
+    int nonfinite = 0;
+    for (int64_t c = 0; c < task->a->f; c++) nonfinite |= !(w->buffer[SUM_LANES][c * b->width] * 0 == 0);
+    return !nonfinite;
 }
 
 static void forward(const ts_fast_task *task, ts_real *work, int64_t batch, int64_t index) {
@@ -128,7 +128,7 @@ static void pack_upstream(const ts_fast_task *task, block *b, const workspace *w
     to_lanes(a, b, a->y, a->f, a->f, w->buffer[SUM_LANES]);
     vec zeros = {0};
     for (int64_t v = 0; v < b->width; v += LANES) zeros += pack_upstream_rows(task, b, w, v, false);
-    b->careful = task->spoilt[b->batch] != 0 || !vec_is_finite(zeros);
+    b->careful = task->nonfinite[b->batch] != 0 || !vec_is_finite(zeros);
     if (b->careful) {
         to_lanes(a, b, a->dy, a->f, a->f, w->buffer[DY_LANES]);
         for (int64_t v = 0; v < b->width; v += LANES) pack_upstream_rows(task, b, w, v, true);
@@ -136,7 +136,7 @@ static void pack_upstream(const ts_fast_task *task, block *b, const workspace *w
     for (int64_t r = 0; r < b->rows; r++, rows += width) {
         const ts_real *from = a->dy + (at + r) * a->f, factor = inverse[r] * task->kept_share;
         for (int64_t c = 0; c < width; c++) rows[c] = c < a->f && factor != 0 ? from[c] * factor : 0;
-        for (int64_t c = 0; c < a->f && b->careful; c++) rows[c] = TS_ASKED(from[c], rows[c]);
+        for (int64_t c = 0; c < a->f && b->careful; c++) rows[c] = TS_IF_NONZERO(from[c], rows[c]);
     }
 }
 

@@ -19,8 +19,8 @@ typedef struct ts_fast_task {
     const ts_real *keys; /* [m,key_step] centred, or the keys of the call */
     int64_t key_step;
     const ts_real *values;
-    ts_real *spoilt; /* [batches] in backward, 1 where keys or values are not all finite, else 0; NULL in forward */
-    bool drops;      /* dropout > 0; only then are the next two set */
+    ts_real *nonfinite; /* [batches] in backward, 1 where keys or values are not all finite, else 0; NULL in forward */
+    bool drops;         /* dropout > 0; only then are the next two set */
     ts_drop_key key;
     uint32_t *columns;  /* [m] the words of the columns */
     ts_real kept_share; /* 1/(1 - dropout) */
@@ -32,7 +32,7 @@ typedef struct ts_fast_task {
 typedef struct ts_fast_kernels {
     int64_t lanes, block_vecs;
     int64_t (*work)(const ts_fast_attention *a); /* ts_reals of one thread's workspace, a multiple of 64 bytes */
-    void (*prepare)(const ts_fast_task *task, int64_t batch); /* computes centre, centred, bias, spoilt */
+    void (*prepare)(const ts_fast_task *task, int64_t batch); /* computes centre, centred, bias, nonfinite */
     void (*forward)(const ts_fast_task *task, ts_real *work, int64_t batch, int64_t block);
     /* Computes the mean of dP over each row's support; for sparsemax only. */
     void (*find_means)(const ts_fast_task *task, ts_real *work, int64_t batch, int64_t block);

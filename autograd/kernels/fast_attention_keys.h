@@ -6,7 +6,7 @@
 
 #include "../upstream.h"
 #include "fast_attention_blocks.h"
-#include "simd_asked.h"
+#include "simd_nonzero.h"
 
 /* ---- the point that distances are taken about -------------------------------------------------------------------- */
 
@@ -19,7 +19,7 @@ static int64_t find_common(const ts_fast_attention *a, int64_t batch, ts_real *c
     int64_t count = 0;
     for (int64_t j = 0; j < a->m; j++) common[j] = is_finite(k + j * a->e, a->e);
     for (int64_t i = 0; i < a->n; i++, mask += a->m) {
-        if (!ts_any_asked(mask, a->m)) continue;
+        if (!ts_any_nonzero(mask, a->m)) continue;
         for (int64_t j = 0; j < a->m; j++) common[j] = mask[j] != 0 ? common[j] : 0;
     }
     for (int64_t j = 0; j < a->m; j++) count += common[j] != 0;
@@ -131,8 +131,8 @@ static void prepare(const ts_fast_task *task, int64_t batch) {
         find_centre(task, batch);
         centre_keys(task, batch);
     }
-    if (task->spoilt == NULL) return;
-    task->spoilt[batch] = !is_finite(task->keys, a->m * task->key_step) || !is_finite(task->values, a->m * a->f);
+    if (task->nonfinite == NULL) return;
+    task->nonfinite[batch] = !is_finite(task->keys, a->m * task->key_step) || !is_finite(task->values, a->m * a->f);
 }
 
 #endif

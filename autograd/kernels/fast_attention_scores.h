@@ -5,7 +5,7 @@
 #include <math.h>
 
 #include "fast_attention_blocks.h"
-#include "simd_asked.h"
+#include "simd_nonzero.h"
 
 typedef struct key_tile {
     int64_t first, keys;
@@ -79,7 +79,7 @@ static vec largest(const ts_real *s, int64_t step, int64_t keys, vec start) {
 /* A product; in careful blocks zeros of the left factor (with `left`) and the right one (with `right`) add 0. */
 static void multiply_block(const block *b, const product *p, bool left, bool right) {
     if (b->careful)
-        multiply_asked(p, left, right);
+        multiply_nonzero(p, left, right);
     else
         multiply(p);
 }

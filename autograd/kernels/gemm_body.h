@@ -5,7 +5,7 @@
  * numbers of it at any stride; it is packed only at strides where its lines would evict each other from the first-level
  * cache. Sums are taken in whole vectors, BUFFER_ROWS rows at a time; the block's own columns of them go to c. */
 #include "gemm_kernels.h"
-#include "simd_asked.h"
+#include "simd_nonzero.h"
 
 enum {
     BUFFER_ROWS = 48,
@@ -68,9 +68,9 @@ SIMD_INLINE void finish(const ts_gemm_block *t, int64_t width, const ts_real *su
 /* Whether the factor beside an upstream gradient holds infinities or NaN. One in b spoils a whole column of sums, which
  * shows in the first row; one in a spoils a whole row, which shows in the first column. */
 static bool is_spoilt(const ts_gemm_block *t, int64_t width, const ts_real *sums) {
-    int spoilt = 0;
-    for (int64_t i = 0; i < t->rows && t->dy_b; i++) spoilt |= !(sums[i * width] - sums[i * width] == 0);
-    return spoilt || (t->dy_a && !is_finite(sums, t->cols));
+    int nonfinite = 0;
+    for (int64_t i = 0; i < t->rows && t->dy_b; i++) nonfinite |= !(sums[i * width] - sums[i * width] == 0);
+    return nonfinite || (t->dy_a && !is_finite(sums, t->cols));
 }
 
 /* Multiplies the rows of t, at most BUFFER_ROWS, over the inner indices first .. first+depth-1. */
@@ -85,7 +85,7 @@ static void multiply_rows(const ts_gemm_block *t, int64_t first, int64_t depth, 
         p.a = packed_a, p.a_row = 1, p.a_step = t->rows;
     }
     multiply(&p);
-    if (is_spoilt(t, width, sums)) multiply_asked(&p, t->dy_a, t->dy_b);
+    if (is_spoilt(t, width, sums)) multiply_nonzero(&p, t->dy_a, t->dy_b);
     if (t->bias != NULL)
         t->add ? finish(t, width, sums, true, true) : finish(t, width, sums, false, true);
     else

@@ -14,7 +14,7 @@
 enum { MASK = 3 }; /* its index among the inputs */
 
 static ts_attention_rows rows_of(const ts_node *node) {
-    return ts_attention_rows_of(node, MASK, ts_cols(&node->in[2]->shape));
+    return ts_attention_rows_of(node, MASK, ts_shape_cols(&node->in[2]->shape));
 }
 
 static ts_status shape(const ts_node *node, ts_shape *out) {
@@ -70,7 +70,7 @@ static bool is_fast(const ts_node *node) {
 }
 
 static size_t saved(const ts_node *node) {
-    return is_fast(node) ? 2 * (size_t)ts_rows(&node->out->shape) * sizeof(ts_real) : 0;
+    return is_fast(node) ? 2 * (size_t)ts_shape_rows(&node->out->shape) * sizeof(ts_real) : 0;
 }
 
 static size_t scratch(const ts_node *node) {
@@ -113,7 +113,7 @@ static void forward_row(const ts_node *node, const ts_attention_rows *a, const t
 static void forward_exact(const ts_node *node) {
     const ts_attention_rows a = rows_of(node);
     const int64_t work = a.batches * a.n * a.m * (a.e + a.f);
-#pragma omp parallel for schedule(dynamic) if (ts_pays(work))
+#pragma omp parallel for schedule(dynamic) if (ts_worth_parallel(work))
     for (int64_t item = 0; item < a.batches * a.strips; item++) {
         const ts_attention_workspace w = ts_attention_workspace_of(&a, node->scratch);
         const int64_t batch = item / a.strips, first = item % a.strips * a.strip;
@@ -148,10 +148,10 @@ static void backward_values(const ts_node *node, const ts_attention_rows *a, con
         const double share = kept_share(a, row->at, j), p = share * w->weights[l] / row->z;
         double dp = 0;
         if (share != 0)
-            for (int64_t c = 0; c < a->f; c++) dp += TS_ASKED(dy[c], (double)dy[c] * (double)v[j * a->f + c]);
+            for (int64_t c = 0; c < a->f; c++) dp += TS_IF_NONZERO(dy[c], (double)dy[c] * (double)v[j * a->f + c]);
         w->dp[l] = share * dp;
         if (dv != NULL && p != 0)
-            for (int64_t c = 0; c < a->f; c++) dv[j * a->f + c] += (ts_real)TS_ASKED(dy[c], p * (double)dy[c]);
+            for (int64_t c = 0; c < a->f; c++) dv[j * a->f + c] += (ts_real)TS_IF_NONZERO(dy[c], p * (double)dy[c]);
     }
 }
 
@@ -173,8 +173,9 @@ static void backward_batch(const ts_node *node, const ts_attention_rows *a, cons
 static void backward_exact(const ts_node *node) {
     const ts_attention_rows a = rows_of(node);
     for (int i = 0; i < 3; i++)
-        if (node->fresh >> i & 1u) memset(node->in[i]->grad, 0, (size_t)ts_size(&node->in[i]->shape) * sizeof(ts_real));
-#pragma omp parallel for schedule(dynamic) if (ts_shares(a.batches))
+        if (node->fresh >> i & 1u)
+            memset(node->in[i]->grad, 0, (size_t)ts_shape_size(&node->in[i]->shape) * sizeof(ts_real));
+#pragma omp parallel for schedule(dynamic) if (ts_can_share(a.batches))
     for (int64_t batch = 0; batch < a.batches; batch++) {
         const ts_attention_workspace w = ts_attention_workspace_of(&a, node->scratch);
         backward_batch(node, &a, &w, batch);

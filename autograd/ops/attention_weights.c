@@ -32,7 +32,7 @@ static void forward_row(const ts_attention_rows *a, const ts_attention_workspace
 static void forward(const ts_node *node) {
     const ts_attention_rows a = ts_attention_rows_of(node, MASK, 0);
     const int64_t work = a.batches * a.n * a.m * (a.e + 1);
-#pragma omp parallel for schedule(dynamic) if (ts_pays(work))
+#pragma omp parallel for schedule(dynamic) if (ts_worth_parallel(work))
     for (int64_t item = 0; item < a.batches * a.strips; item++) {
         const ts_attention_workspace w = ts_attention_workspace_of(&a, node->scratch);
         const int64_t batch = item / a.strips, first = item % a.strips * a.strip;
@@ -66,7 +66,7 @@ static void backward_batch(const ts_node *node, const ts_attention_rows *a, cons
 static void backward(const ts_node *node) {
     const ts_attention_rows a = ts_attention_rows_of(node, MASK, 0);
     if (a.spec->simplex.map->backward == NULL) return;
-#pragma omp parallel for schedule(dynamic) if (ts_shares(a.batches))
+#pragma omp parallel for schedule(dynamic) if (ts_can_share(a.batches))
     for (int64_t batch = 0; batch < a.batches; batch++) {
         const ts_attention_workspace w = ts_attention_workspace_of(&a, node->scratch);
         backward_batch(node, &a, &w, batch);

@@ -19,7 +19,7 @@ static void forward(const ts_node *node) {
     ts_padded_dims(&node->out->shape, dim);
     ts_broadcast_strides(&node->in[0]->shape, &node->out->shape, step);
     const int64_t chunks = (dim[3] + CHUNK - 1) / CHUNK, items = dim[0] * dim[1] * dim[2] * chunks;
-#pragma omp parallel for if (ts_pays(items * dim[3]))
+#pragma omp parallel for if (ts_worth_parallel(items * dim[3]))
     for (int64_t item = 0; item < items; item++) {
         const int64_t row = item / chunks, from = item % chunks * CHUNK,
                       to = dim[3] - from < CHUNK ? dim[3] : from + CHUNK;

@@ -24,20 +24,20 @@ static inline double keep(const dropout_attr *attr, int64_t i, double value) {
 
 static void forward(const ts_node *node) {
     const dropout_attr *attr = node->attr;
-    const int64_t size = ts_size(&node->out->shape);
+    const int64_t size = ts_shape_size(&node->out->shape);
     const ts_real *x = node->in[0]->data;
     ts_real *y = node->out->data;
-#pragma omp parallel for if (ts_pays(size))
+#pragma omp parallel for if (ts_worth_parallel(size))
     for (int64_t i = 0; i < size; i++) y[i] = (ts_real)keep(attr, i, (double)x[i]);
 }
 
 static void backward(const ts_node *node) {
     const dropout_attr *attr = node->attr;
-    const int64_t size = ts_size(&node->out->shape);
+    const int64_t size = ts_shape_size(&node->out->shape);
     const ts_real *dy = node->out->grad;
     ts_real *dx = node->in[0]->grad;
     if (dx == NULL) return;
-#pragma omp parallel for if (ts_pays(size))
+#pragma omp parallel for if (ts_worth_parallel(size))
     for (int64_t i = 0; i < size; i++) dx[i] += (ts_real)keep(attr, i, (double)dy[i]);
 }
 

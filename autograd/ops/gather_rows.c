@@ -27,8 +27,8 @@ static ts_status shape(const ts_node *node, ts_shape *out) {
 static void forward(const ts_node *node) {
     const gather_attr *attr = node->attr;
     const ts_shape *x = &node->in[0]->shape;
-    const int64_t d = ts_cols(x), n = x->dim[x->rank - 2], rows = ts_rows(&node->out->shape);
-#pragma omp parallel for if (ts_pays(rows * d))
+    const int64_t d = ts_shape_cols(x), n = x->dim[x->rank - 2], rows = ts_shape_rows(&node->out->shape);
+#pragma omp parallel for if (ts_worth_parallel(rows * d))
     for (int64_t row = 0; row < rows; row++) {
         const int64_t from = row / attr->count * n + attr->index[row % attr->count];
         memcpy(node->out->data + row * d, node->in[0]->data + from * d, (size_t)d * sizeof(ts_real));
@@ -40,11 +40,11 @@ static void backward(const ts_node *node) {
     enum { STRIP = 64 };
     const gather_attr *attr = node->attr;
     const ts_shape *x = &node->in[0]->shape;
-    const int64_t d = ts_cols(x), n = x->dim[x->rank - 2], strips = (d + STRIP - 1) / STRIP;
-    const int64_t size = ts_size(&node->out->shape);
+    const int64_t d = ts_shape_cols(x), n = x->dim[x->rank - 2], strips = (d + STRIP - 1) / STRIP;
+    const int64_t size = ts_shape_size(&node->out->shape);
     if (node->in[0]->grad == NULL || size == 0) return;
     const int64_t batches = size / (attr->count * d);
-#pragma omp parallel for if (ts_pays(size))
+#pragma omp parallel for if (ts_worth_parallel(size))
     for (int64_t item = 0; item < batches * strips; item++) {
         const int64_t batch = item / strips, column = item % strips * STRIP;
         const int64_t width = d - column < STRIP ? d - column : STRIP;

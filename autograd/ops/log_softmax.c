@@ -35,7 +35,7 @@ static void forward(const ts_node *node) {
     double *shift = node->scratch, *sum = shift + ts_axis_partials(&axis);
     ts_largest_along(&axis, x, shift);
     ts_exp_sum_along(&axis, x, shift, sum);
-#pragma omp parallel for if (ts_pays(ts_axis_steps(&axis)))
+#pragma omp parallel for if (ts_worth_parallel(ts_axis_steps(&axis)))
     for (int64_t item = 0; item < pieces; item++) {
         const ts_piece piece = ts_axis_piece(&axis, item);
         double log_sum[TS_AXIS_STRIP];
@@ -58,7 +58,7 @@ static void backward(const ts_node *node) {
     double *sum = node->scratch;
     if (dx == NULL) return;
     ts_axis_reduce(&axis, ts_sum_piece, dy, ts_join_sums, sum);
-#pragma omp parallel for if (ts_pays(ts_axis_steps(&axis)))
+#pragma omp parallel for if (ts_worth_parallel(ts_axis_steps(&axis)))
     for (int64_t item = 0; item < pieces; item++) {
         const ts_piece piece = ts_axis_piece(&axis, item);
         for (int64_t j = 0; j < piece.count; j++)
@@ -66,7 +66,7 @@ static void backward(const ts_node *node) {
                 const int64_t i = piece.start + j * piece.step + c;
                 const double all = sum[piece.total + c]; /* dy of the logsumexp, which y subtracts */
                 if ((double)y[i] == -INFINITY) continue;
-                dx[i] += (ts_real)((double)dy[i] - TS_ASKED(all, exp((double)y[i]) * all));
+                dx[i] += (ts_real)((double)dy[i] - TS_IF_NONZERO(all, exp((double)y[i]) * all));
             }
     }
 }

@@ -35,7 +35,7 @@ static void backward(const ts_node *node) {
     if (dx == NULL) return;
     for (int64_t q = 0; q < outputs; q++) shift[ts_axis_total(&axis, q)] = (double)node->out->data[q];
     ts_exp_sum_along(&axis, x, shift, sum);
-#pragma omp parallel for if (ts_pays(ts_axis_steps(&axis)))
+#pragma omp parallel for if (ts_worth_parallel(ts_axis_steps(&axis)))
     for (int64_t item = 0; item < pieces; item++) {
         const ts_piece piece = ts_axis_piece(&axis, item);
         for (int64_t j = 0; j < piece.count; j++)
@@ -44,7 +44,7 @@ static void backward(const ts_node *node) {
                 const double y = shift[piece.total + c], dy = (double)node->out->grad[piece.output + c];
                 if (y == -INFINITY) continue;
                 const double weight = ts_exp_term(x[i], y) / sum[piece.total + c];
-                dx[i] += (ts_real)TS_ASKED(dy, weight * dy);
+                dx[i] += (ts_real)TS_IF_NONZERO(dy, weight * dy);
             }
     }
 }

@@ -47,8 +47,8 @@ static parts parts_of(const ts_node *node) {
     const matmul_attr *attr = node->attr;
     const ts_shape *a = &node->in[0]->shape, *b = &node->in[1]->shape, *y = &node->out->shape;
     parts p = {.m = length(y, 2), .n = length(y, 1), .k = length(a, attr->transpose_a ? 2 : 1), .full = ts_grid_of(y)};
-    p.a = (ts_matrices){node->in[0]->data, ts_grid_of(a), p.m * p.k, ts_cols(a), 1};
-    p.b = (ts_matrices){node->in[1]->data, ts_grid_of(b), p.k * p.n, ts_cols(b), 1};
+    p.a = (ts_matrices){node->in[0]->data, ts_grid_of(a), p.m * p.k, ts_shape_cols(a), 1};
+    p.b = (ts_matrices){node->in[1]->data, ts_grid_of(b), p.k * p.n, ts_shape_cols(b), 1};
     p.dy = (ts_matrices){node->out->grad, p.full, p.m * p.n, p.n, 1};
     if (attr->transpose_a) p.a = transposed(p.a);
     if (attr->transpose_b) p.b = transposed(p.b);

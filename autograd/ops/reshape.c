@@ -21,19 +21,19 @@ static bool holds(const ts_shape *shape, int64_t size) {
 
 static ts_status shape(const ts_node *node, ts_shape *out) {
     char text[TS_SHAPE_TEXT];
-    const int64_t size = ts_size(&node->in[0]->shape);
+    const int64_t size = ts_shape_size(&node->in[0]->shape);
     *out = *(const ts_shape *)node->attr;
     if (holds(out, size)) return TS_OK;
     return ts_refuse(node, TS_ERROR_SHAPE, "%s does not hold %lld elements", ts_shape_text(out, text), (long long)size);
 }
 
 static void forward(const ts_node *node) {
-    const ts_rectangle all = {.rows = 1, .width = ts_size(&node->out->shape)};
+    const ts_rectangle all = {.rows = 1, .width = ts_shape_size(&node->out->shape)};
     ts_copy_rows(&all, node->in[0]->data, node->out->data);
 }
 
 static void backward(const ts_node *node) {
-    const ts_rectangle all = {.rows = 1, .width = ts_size(&node->out->shape)};
+    const ts_rectangle all = {.rows = 1, .width = ts_shape_size(&node->out->shape)};
     if (node->in[0]->grad == NULL) return;
     (node->fresh ? ts_copy_rows : ts_add_rows)(&all, node->out->grad, node->in[0]->grad);
 }

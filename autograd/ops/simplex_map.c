@@ -139,7 +139,7 @@ static void backward(const ts_node *node) {
     if (attr->spec.map->backward != NULL)
         each_row(node, backward_row);
     else if (node->fresh != 0)
-        memset(node->in[0]->grad, 0, (size_t)ts_size(&node->in[0]->shape) * sizeof(ts_real));
+        memset(node->in[0]->grad, 0, (size_t)ts_shape_size(&node->in[0]->shape) * sizeof(ts_real));
 }
 
 /* ---- cases --------------------------------------------------------------------------------------------------- */

@@ -28,7 +28,7 @@ typedef struct swap {
 static swap swap_of(const ts_shape *shape, const transpose_attr *attr) {
     const int a = attr->axis1 < 0 ? attr->axis1 + shape->rank : attr->axis1;
     const int b = attr->axis2 < 0 ? attr->axis2 + shape->rank : attr->axis2, low = a < b ? a : b, high = a < b ? b : a;
-    if (a == b) return (swap){1, 1, 1, ts_size(shape), 1};
+    if (a == b) return (swap){1, 1, 1, ts_shape_size(shape), 1};
     swap s = {1, shape->dim[low], 1, shape->dim[high], 1};
     for (int i = 0; i < shape->rank; i++) {
         if (i < low) s.outer *= shape->dim[i];
@@ -59,7 +59,7 @@ static void move(const swap *s, bool add, const ts_real *src, ts_real *dst) {
     const int64_t down = (s->n + TILE - 1) / TILE, across = (s->k + TILE - 1) / TILE, tiles = down * across;
     const int64_t planes = s->outer * s->middle, size = planes * s->n * s->k * s->inner;
     if (size == 0) return;
-#pragma omp parallel for if (ts_pays(size))
+#pragma omp parallel for if (ts_worth_parallel(size))
     for (int64_t item = 0; item < planes * tiles; item++) {
         const int64_t plane = item / tiles, o = plane / s->middle, m = plane % s->middle;
         const int64_t i = item % tiles / across * TILE, j = item % across * TILE, all = s->n * s->middle * s->k;

@@ -34,7 +34,7 @@ static criterion criterion_of(const cli_cluster_job *job) {
     const bool is_table = m->variant != NULL, trims_share = is_table && m->variant->trims && m->settings.trim >= 0;
     if (d->cross_centers.own_code && !d->medoids && !m->directions && !trims_share) return ALL_BUT_FAR;
     if (is_table && ts_variant_has(m->variant, "m")) return FUZZY;
-    if (is_table && d->cross_points.simplex.map->argmax == TS_NO_ARGMAX && d->scheme != TS_SCHEME_BINARY)
+    if (is_table && d->cross_points.simplex.map->argmax == TS_NO_ARGMAX && d->construction != TS_CONSTRUCTION_BINARY)
         return m->directions ? COSINE_ENERGY : FREE_ENERGY;
     return (criterion)m->cost;
 }

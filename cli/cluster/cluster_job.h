@@ -8,7 +8,7 @@
 #include "cluster_model.h"
 #include "cluster_options.h"
 
-/* One run of the circuit from its initial centres. */
+/* One run of the runner from its initial centres. */
 typedef struct cli_run {
     int64_t restart; /* from 0 */
     uint64_t seed;

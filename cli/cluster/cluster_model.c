@@ -10,7 +10,7 @@
 /* Learned projections have no weights here. */
 static int refuse_learned(const char *path, ts_definition *d) {
     for (int i = 0; i < TS_BLOCKS; i++) {
-        const ts_block *b = ts_definition_block(d, i);
+        const ts_block_definition *b = ts_definition_block(d, i);
         if (b->value.learned || b->query.learned || b->key.learned)
             return cli_fail(CLI_FAILED, "%s: %s: learned projections need a trained model", path, ts_block_names[i]);
     }
@@ -19,11 +19,11 @@ static int refuse_learned(const char *path, ts_definition *d) {
     return CLI_DONE;
 }
 
-/* Dot products of data see the origin, unless squared norms beside them (scheme dot) make them distances. */
+/* Dot products of data see the origin, unless squared norms beside them (construction dot) make them distances. */
 static bool has_origin(ts_definition *d) {
     if (d->norm.present) return true;
-    for (int i = 0; i < TS_BLOCKS && d->scheme != TS_SCHEME_DOT; i++) {
-        const ts_block *b = ts_definition_block(d, i);
+    for (int i = 0; i < TS_BLOCKS && d->construction != TS_CONSTRUCTION_DOT; i++) {
+        const ts_block_definition *b = ts_definition_block(d, i);
         for (int l = 0; l < b->query.n_copies && !b->identity; l++)
             if (b->score == TS_SCORE_DOT && b->query.copy[l].from.group == TS_GROUP_DATA) return true;
     }
@@ -107,7 +107,7 @@ const char *cli_cluster_model_title(const cli_cluster_model *m) {
 
 const char *cli_cluster_model_details(const cli_cluster_model *m, char text[CLI_MODEL_TEXT]) {
     const double gamma = cli_cluster_model_gamma(m);
-    int used = snprintf(text, CLI_MODEL_TEXT, "%s", ts_scheme_names[m->definition.scheme]);
+    int used = snprintf(text, CLI_MODEL_TEXT, "%s", ts_construction_names[m->definition.construction]);
     if (m->learned != NULL)
         snprintf(text + used, CLI_MODEL_TEXT - (size_t)used, ", trained for %lld steps", (long long)m->learned->step);
     if (m->variant == NULL) return text;

@@ -147,7 +147,7 @@ const ts_variant *cli_cluster_variant(const cli_cluster_options *o) {
 
 ts_settings cli_cluster_settings(const cli_cluster_options *o) {
     ts_settings s = ts_variant_settings(cli_cluster_variant(o));
-    if (o->construction >= 0) s.scheme = construction_names[o->construction];
+    if (o->construction >= 0) s.construction = construction_names[o->construction];
     if (o->gamma > 0) s.gamma = o->gamma;
     if (o->fuzziness > 0) s.fuzziness = o->fuzziness;
     if (o->alpha > 0) s.alpha = o->alpha;

@@ -15,7 +15,7 @@ typedef struct cli_cluster_options {
     const char *file;
     cli_shared shared;
     int64_t k, steps, restarts;
-    int algorithm, construction;      /* place in ts_variants, in ts_scheme_names; -1: not given */
+    int algorithm, construction;      /* place in ts_variants, in ts_construction_names; -1: not given */
     double gamma, trim;               /* 0, -1: not given */
     double fuzziness, alpha;          /* 0: not given */
     const char *arch;                 /* a definition of one's own; NULL: an algorithm of the table */

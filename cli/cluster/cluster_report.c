@@ -178,7 +178,8 @@ bool cli_cluster_print_json(const void *result) {
     cli_json json = {0};
     cli_json_put(&json, "{ file:s algorithm:s", o->file, m->variant != NULL ? m->variant->name : m->definition.name);
     if (o->model != NULL) cli_json_put(&json, "model:s", o->model);
-    cli_json_put(&json, "construction:s n:i d:i k:i", ts_scheme_names[m->definition.scheme], job->n, job->d, job->k);
+    cli_json_put(&json, "construction:s n:i d:i k:i", ts_construction_names[m->definition.construction], job->n, job->d,
+                 job->k);
     cli_json_put(&json, "steps:i converged:b objective:r criterion:r criterion_name:s", run->steps, run->converged,
                  job->objective, run->criterion, cli_cluster_criterion_name(job, criterion));
     if (o->model != NULL) cli_json_put(&json, "best_step:i narrow_column:b", run->best_step, job->narrow);

@@ -7,8 +7,8 @@
 #include "../../autograd/parallel.h"
 #include "../../models/data/nearest.h"
 #include "../../models/data/scores.h"
-#include "../../models/run/circuit.h"
 #include "../../models/run/learner.h"
+#include "../../models/run/runner.h"
 #include "../common/message.h"
 #include "cluster_criterion.h"
 
@@ -27,8 +27,8 @@ static bool extend_path(const cli_cluster_job *job, cli_run *run, const double *
     return true;
 }
 
-static int keep_state(const cli_cluster_job *job, cli_run *run, ts_circuit *circuit) {
-    const ts_clustering *state = ts_circuit_state(circuit);
+static int keep_state(const cli_cluster_job *job, cli_run *run, ts_runner *runner) {
+    const ts_clustering *state = ts_runner_state(runner);
     const int64_t size = job->k * job->d;
     const ts_points points = cli_cluster_job_points(job);
     ts_error error = {0};
@@ -40,46 +40,46 @@ static int keep_state(const cli_cluster_job *job, cli_run *run, ts_circuit *circ
     for (int64_t i = 0; state->medoids != NULL && i < size; i++) /* all digits of the rows that they are */
         run->centers[i] = ts_point_at(&points, state->medoids[i / job->d], i % job->d);
     memcpy(run->labels, state->labels, (size_t)job->n * sizeof(int64_t));
-    if (run->weights != NULL && ts_circuit_weights(circuit, run->weights, &error) != TS_OK)
+    if (run->weights != NULL && ts_runner_weights(runner, run->weights, &error) != TS_OK)
         return cli_cluster_fail(job, &error);
     run->steps = state->steps;
     run->empty_repairs = state->empty_repairs;
     run->trimmed = state->trimmed;
     run->converged = state->converged;
-    run->in_double = ts_circuit_is_exact(circuit);
+    run->in_double = ts_runner_is_exact(runner);
     run->criterion = cli_cluster_criterion(job, run);
     return isnan(run->criterion) ? cli_cluster_fail_memory(job) : CLI_DONE;
 }
 
 /* Steps until the assignments repeat; false when there is no room for the path, else *status is how it went. */
-static bool step_circuit(const cli_cluster_job *job, cli_run *run, ts_circuit *circuit, int64_t restarts,
-                         cli_progress *progress, ts_status *status, ts_error *error) {
+static bool step_runner(const cli_cluster_job *job, cli_run *run, ts_runner *runner, int64_t restarts,
+                        cli_progress *progress, ts_status *status, ts_error *error) {
     const cli_cluster_options *o = job->options;
-    const ts_clustering *state = ts_circuit_state(circuit);
+    const ts_clustering *state = ts_runner_state(runner);
     bool room = true;
     for (int64_t t = 0; *status == TS_OK && room && t < o->steps && (o->steps_exact || !state->converged); t++) {
-        *status = ts_circuit_step(circuit, error);
+        *status = ts_runner_step(runner, error);
         if (*status == TS_OK && job->keeps_path) room = extend_path(job, run, state->exact_centers);
         cli_progress_step(progress, run->restart, restarts, t + 1, o->steps);
     }
-    if (*status == TS_OK && room) *status = ts_circuit_finish(circuit, error);
+    if (*status == TS_OK && room) *status = ts_runner_finish(runner, error);
     return room;
 }
 
-int cli_run_circuit(const cli_cluster_job *job, cli_run *run, int64_t restarts, cli_progress *progress) {
+int cli_run_transformer(const cli_cluster_job *job, cli_run *run, int64_t restarts, cli_progress *progress) {
     const ts_problem problem = cli_run_problem(job, run);
     ts_error error = {0};
     ts_status status = TS_OK;
-    ts_circuit *circuit = ts_circuit_create(&job->model.definition, &problem, &error);
-    if (circuit == NULL) return cli_cluster_fail(job, &error);
+    ts_runner *runner = ts_runner_create(&job->model.definition, &problem, &error);
+    if (runner == NULL) return cli_cluster_fail(job, &error);
     /* the first place may not be the one given: on the unit sphere, on a row */
-    memcpy(run->path, ts_circuit_state(circuit)->exact_centers, (size_t)(job->k * job->d) * sizeof *run->path);
-    const bool room = step_circuit(job, run, circuit, restarts, progress, &status, &error);
+    memcpy(run->path, ts_runner_state(runner)->exact_centers, (size_t)(job->k * job->d) * sizeof *run->path);
+    const bool room = step_runner(job, run, runner, restarts, progress, &status, &error);
     if (status != TS_OK || !room) cli_progress_end(progress);
     const int code = status != TS_OK ? cli_cluster_fail(job, &error)
                      : !room         ? cli_cluster_fail_memory(job)
-                                     : keep_state(job, run, circuit);
-    ts_circuit_free(circuit);
+                                     : keep_state(job, run, runner);
+    ts_runner_free(runner);
     return code;
 }
 
@@ -90,7 +90,7 @@ static bool label_nearest(const cli_cluster_job *job, const double *centers, int
     const int64_t n = job->n, k = job->k;
     const ts_points points = cli_cluster_job_points(job);
     bool changed = false;
-#pragma omp parallel for reduction(|| : changed) if (ts_pays(n * k * job->d))
+#pragma omp parallel for reduction(|| : changed) if (ts_worth_parallel(n * k * job->d))
     for (int64_t i = 0; i < n; i++) {
         int64_t nearest;
         ts_point_nearest(&points, i, k, centers, &nearest);

@@ -9,7 +9,7 @@
 #include "../../models/data/scores.h"
 #include "../../models/definition/definition_json.h"
 #include "../../models/reference/plain.h"
-#include "../../models/run/circuit.h"
+#include "../../models/run/runner.h"
 #include "../common/message.h"
 #include "../common/number_text.h"
 #include "../common/progress.h"
@@ -136,7 +136,7 @@ static int run_restart(cli_cluster_job *job, cli_run *run, int64_t r, int64_t *r
         if (status == CLI_DONE) *restarts = count_restarts(job);
     }
     if (status != CLI_DONE) return status;
-    return (job->model.learned != NULL ? cli_run_learned : cli_run_circuit)(job, run, *restarts, progress);
+    return (job->model.learned != NULL ? cli_run_learned : cli_run_transformer)(job, run, *restarts, progress);
 }
 
 static int run_restarts(cli_cluster_job *job) {

@@ -66,8 +66,8 @@ static void print_kind(const cli_eval_job *job) {
     const ts_trainer *t = job->trainer;
     char number[CLI_NUMBER_TEXT];
     printf("%s: %s, d = %lld, k = %lld, e = %lld, trained for %lld of %lld steps\n", job->options->checkpoint,
-           ts_scheme_names[t->model.scheme], (long long)t->model.d, (long long)t->model.k, (long long)t->model.e,
-           (long long)t->step, (long long)t->options.steps);
+           ts_construction_names[t->model.construction], (long long)t->model.d, (long long)t->model.k,
+           (long long)t->model.e, (long long)t->step, (long long)t->options.steps);
     printf("%lld task%s of each kind, seed %llu: components of scale %s%s, of %s weights\n",
            CLI_COUNT(job->options->tasks), (unsigned long long)job->seed, cli_number_text(task->scale, number),
            task->anisotropic ? " at most, anisotropic" : "", task->unequal ? "unequal" : "equal");

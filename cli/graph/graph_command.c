@@ -104,13 +104,13 @@ static void make_points(const graph_options *o, ts_real *points) {
 /* The definition that the options name. */
 static ts_status define(const graph_options *o, const ts_real *points, ts_definition *definition, ts_error *error) {
     if (o->learned) {
-        *definition = ts_learner(TS_SCHEME_ONEHOT, 1, 0.01);
+        *definition = ts_learner(TS_CONSTRUCTION_ONEHOT, 1, 0.01);
         return TS_OK;
     }
     const ts_variant *variant = ts_variant_by_name(o->algorithm != NULL ? o->algorithm : "lloyd");
     const ts_problem problem = {.n = o->n, .d = o->d, .k = o->k, .points = points, .centers = points};
     ts_settings settings = ts_variant_settings(variant);
-    if (o->construction != NULL) settings.scheme = o->construction;
+    if (o->construction != NULL) settings.construction = o->construction;
     if (o->gamma >= 0) settings.gamma = o->gamma;
     if (o->trim >= 0) settings.trim = o->trim;
     if (ts_variant_chooses_gamma(variant, &settings)) settings.gamma = ts_variant_gamma(variant, &problem);
@@ -141,15 +141,15 @@ static ts_tensor *loss_of(const ts_transformer *model, ts_tape *tape, ts_tensor 
     return ts_mean(tape, ts_min(tape, ts_squared_distances(tape, x, c), -1, false), TS_ALL_AXES, false);
 }
 
-/* One layer, as a circuit runs it: a model with a norm sends fresh tokens through that first. */
+/* One layer, as a runner applies it: a model with a norm sends fresh tokens through that first. */
 static void record(const graph_options *o, const ts_real *values, ts_tape *tape, cli_tape_graph *graph) {
     const ts_transformer *model = graph->model;
     ts_tensor *points = embed(model, tape, o->n, values, NULL);
     ts_tensor *centers = embed(model, tape, o->k, values, model->book);
     name(graph, points, "points");
     name(graph, centers, "centres");
-    points = ts_transformer_enter(model, tape, points);
-    centers = ts_transformer_enter(model, tape, centers);
+    points = ts_transformer_norm_input(model, tape, points);
+    centers = ts_transformer_norm_input(model, tape, centers);
     if (model->has_norm) {
         name(graph, points, "points of length 1");
         name(graph, centers, "centres of length 1");

@@ -96,7 +96,7 @@ static void find_nearest(const scene *s, double *map) {
 }
 
 static void copy(double *to, const ts_tensor *from) {
-    for (int64_t i = 0; i < ts_size(&from->shape); i++) to[i] = (double)from->data[i];
+    for (int64_t i = 0; i < ts_shape_size(&from->shape); i++) to[i] = (double)from->data[i];
 }
 
 static ts_tensor *self_weights(const scene *s, ts_tape *tape, const ts_attention_block *block, ts_tensor *tokens) {

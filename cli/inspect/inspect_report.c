@@ -103,11 +103,11 @@ static void print_tensors(const cli_inspect_file *file) {
 
 static void print_model(const ts_trainer *t) {
     const ts_transformer *m = &t->model;
-    const ts_block *block = &t->definition.cross_points;
+    const ts_block_definition *block = &t->definition.cross_points;
     char gamma[CLI_NUMBER_TEXT], dropout[CLI_NUMBER_TEXT];
     printf("  %-14s%s: tokens of d = %lld coordinates and %lld of code (%s), e = %lld; k = %lld clusters\n", "model",
-           t->definition.name, (long long)m->d, (long long)m->s, ts_scheme_names[m->scheme], (long long)m->e,
-           (long long)m->k);
+           t->definition.name, (long long)m->d, (long long)m->s, ts_construction_names[m->construction],
+           (long long)m->e, (long long)m->k);
     printf("  %-14s", "blocks");
     for (int i = 0; i < TS_BLOCKS; i++) printf("%s%s", i == 0 ? "" : ", ", ts_block_names[i]);
     printf(":\n  %-14slearned Q, K, V with biases; euclidean softmax attention, gamma %s / sqrt(e), dropout %s\n", "",
@@ -216,8 +216,9 @@ bool cli_inspect_print_json(const void *result) {
     cli_json_put(&json, "]");
     if (t != NULL) {
         const ts_transformer *m = &t->model;
-        cli_json_put(&json, "model:{ scheme:s d:i k:i e:i parameters:i definition:j }", ts_scheme_names[m->scheme],
-                     m->d, m->k, m->e, ts_params_size(m->params), parse(ts_definition_to_json(&t->definition)));
+        cli_json_put(&json, "model:{ scheme:s d:i k:i e:i parameters:i definition:j }",
+                     ts_construction_names[m->construction], m->d, m->k, m->e, ts_params_size(m->params),
+                     parse(ts_definition_to_json(&t->definition)));
         cli_json_put(&json, "training:{ step:i steps:i best_relative:f best_step:i lr:f skipped:i }", t->step,
                      t->options.steps, t->best, t->best_step, ts_schedule_rate(&t->schedule, t->step), t->skipped);
         cli_json_put(&json, "options:j changed:j", parse(ts_train_options_to_json(&t->options)),

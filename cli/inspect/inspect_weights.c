@@ -98,8 +98,8 @@ static bool take_construction(const ts_transformer *model, matrices *m, ts_error
     ts_definition definition;
     ts_transformer construction = {0};
     *m = (matrices){0};
-    if (model->scheme == TS_SCHEME_NONE) return true;
-    settings.scheme = ts_scheme_names[model->scheme];
+    if (model->construction == TS_CONSTRUCTION_NONE) return true;
+    settings.construction = ts_construction_names[model->construction];
     const bool done = ts_variant_define(lloyd, &settings, &definition, error) == TS_OK &&
                       ts_transformer_build(&construction, &definition, model->d, model->k, 0, error) == TS_OK &&
                       take_matrices(&construction, m);

@@ -6,7 +6,7 @@
 
 #include "../../models/data/scores.h"
 #include "../../models/definition/variants.h"
-#include "../../models/run/circuit.h"
+#include "../../models/run/runner.h"
 #include "../../train/tasks.h"
 
 int64_t cli_sweep_groups(const cli_sweep_grid *grid) {
@@ -49,10 +49,10 @@ static ts_status draw(const work *w, int64_t task, ts_error *error) {
     return status;
 }
 
-/* The k-means objective of any centres, be they a soft circuit's: every point is given to its nearest one, in double.
+/* The k-means objective of any centres, be they soft ones: every point is given to its nearest one, in double.
  * What the rounding of the coordinates alone can make is the least that counts, so that its logarithm is a number. */
 static ts_status objective(const work *w, const ts_real *centers, double *value, ts_error *error) {
-    const ts_settings settings = {.scheme = "onehot", .gamma = INFINITY, .trim = -1};
+    const ts_settings settings = {.construction = "onehot", .gamma = INFINITY, .trim = -1};
     ts_problem p = w->problem;
     p.centers = centers;
     ts_plain *nearest = ts_plain_create(&ts_plain_lloyd, &settings, &p, error);
@@ -66,7 +66,7 @@ static ts_status objective(const work *w, const ts_real *centers, double *value,
 }
 
 static ts_status run_plain(work *w, ts_error *error) {
-    const ts_settings settings = {.scheme = "onehot", .gamma = INFINITY, .trim = -1};
+    const ts_settings settings = {.construction = "onehot", .gamma = INFINITY, .trim = -1};
     ts_plain *plain = ts_plain_create(&ts_plain_lloyd, &settings, &w->problem, error);
     ts_status status = plain == NULL ? error->status : TS_OK;
     /* Once the assignments repeat, further steps would repeat the centres to the bit. */
@@ -77,17 +77,17 @@ static ts_status run_plain(work *w, ts_error *error) {
     return status;
 }
 
-static ts_status run_circuit(const work *w, double gamma, double *value, ts_error *error) {
+static ts_status run_transformer(const work *w, double gamma, double *value, ts_error *error) {
     const ts_variant *lloyd = ts_variant_by_name("lloyd");
     ts_settings settings = ts_variant_settings(lloyd);
     ts_definition definition;
     settings.gamma = gamma;
     if (ts_variant_define(lloyd, &settings, &definition, error) != TS_OK) return error->status;
-    ts_circuit *circuit = ts_circuit_create(&definition, &w->problem, error);
-    ts_status status = circuit == NULL ? error->status : TS_OK;
-    for (int64_t t = 0; status == TS_OK && t < w->options->steps; t++) status = ts_circuit_step(circuit, error);
-    if (status == TS_OK) status = objective(w, ts_circuit_state(circuit)->centers, value, error);
-    ts_circuit_free(circuit);
+    ts_runner *runner = ts_runner_create(&definition, &w->problem, error);
+    ts_status status = runner == NULL ? error->status : TS_OK;
+    for (int64_t t = 0; status == TS_OK && t < w->options->steps; t++) status = ts_runner_step(runner, error);
+    if (status == TS_OK) status = objective(w, ts_runner_state(runner)->centers, value, error);
+    ts_runner_free(runner);
     return status;
 }
 
@@ -100,7 +100,7 @@ static ts_status run_task(work *w, int64_t task, cli_sweep_tell tell, void *call
         const double gamma = w->grid->axis[CLI_SWEEP_GAMMA].value[g];
         double value = 0;
         if (cli_sweep_done(w->grid, cell)) continue;
-        if (run_circuit(w, gamma, &value, error) != TS_OK) return error->status;
+        if (run_transformer(w, gamma, &value, error) != TS_OK) return error->status;
         w->sum[g] += log(value) - log(w->plain);
         if (!isfinite(w->sum[g]))
             return ts_error_set(error, TS_ERROR_VALUE, "gamma %g: the centres are not finite", gamma);

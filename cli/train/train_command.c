@@ -181,7 +181,8 @@ static void report(const session *s) {
     const ts_train_options *o = &t->options;
     char ratio[CLI_NUMBER_TEXT];
     printf("%s: %lld steps of %lld tasks, N %lld, D %lld, K %lld, %s\n", s->run.folder, (long long)t->step,
-           (long long)o->batch, (long long)o->n, (long long)o->d, (long long)o->k, ts_scheme_names[o->scheme]);
+           (long long)o->batch, (long long)o->n, (long long)o->d, (long long)o->k,
+           ts_construction_names[o->construction]);
     if (isfinite(t->best))
         printf("  %-*s%s after step %lld\n", WIDTH, "best objective relative to Lloyd", cli_ratio_text(t->best, ratio),
                (long long)t->best_step);

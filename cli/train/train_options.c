@@ -98,11 +98,12 @@ static int read_families(const char *list, ts_train_options *t) {
 
 /* Words to what they stand for. */
 static int complete(cli_train_options *o) {
-    static const ts_scheme schemes[] = {TS_SCHEME_ONEHOT, TS_SCHEME_BINARY, TS_SCHEME_NONE};
+    static const ts_construction constructions[] = {TS_CONSTRUCTION_ONEHOT, TS_CONSTRUCTION_BINARY,
+                                                    TS_CONSTRUCTION_NONE};
     static const ts_schedule_kind schedules[] = {TS_SCHEDULE_PLATEAU, TS_SCHEDULE_COSINE, TS_SCHEDULE_CONSTANT};
     static const ts_optimiser_kind optimisers[] = {TS_ADAM, TS_ADAMW, TS_SGD};
     ts_train_options *t = &o->train;
-    t->scheme = schemes[o->scratch];
+    t->construction = constructions[o->scratch];
     t->loss.kind = o->loss == 0 ? TS_LOSS_SOFTMIN : TS_LOSS_SPARSEMIN;
     t->optimiser = ts_optimiser_defaults(optimisers[o->optimiser]);
     if (t->optimiser.kind == TS_SGD) t->optimiser.momentum = 0.9;

@@ -54,7 +54,8 @@ static const cli_command command = {
 
 enum { PRECISIONS = 2, FIGURES = 2 };
 static const char *const precision_names[PRECISIONS] = {"float", "double"};
-static const char *const figure_schemes[FIGURES] = {"onehot", "dot"}; /* binary codes have no softmax in the papers */
+static const char *const figure_constructions[FIGURES] = {"onehot",
+                                                          "dot"}; /* binary codes have no softmax in the papers */
 
 typedef struct verification {
     int lines;
@@ -99,7 +100,7 @@ static int run_all(const verify_options *o, verification *v) {
     const int status = run_lines(o, v);
     if (status != CLI_DONE) return status;
     for (int i = 0; i < FIGURES; i++)
-        if (cli_figure_run(figure_schemes[i], 0, &v->figure[i], &error) != TS_OK)
+        if (cli_figure_run(figure_constructions[i], 0, &v->figure[i], &error) != TS_OK)
             return cli_fail(CLI_FAILED, "verify: figure 3: %s", error.text);
     for (int i = 0; i < v->lines * PRECISIONS; i++) v->failures += !passed(&v->result[i]);
     for (int i = 0; i < FIGURES; i++) v->failures += !figure_passed(&v->figure[i]);
@@ -127,7 +128,7 @@ static void print_figure(const cli_figure *f, bool first) {
         for (int t = 0; t <= CLI_FIGURE_STEPS; t++) printf("%7.3f", f->lloyd[t]);
         putchar('\n');
     }
-    printf("  %-10s", f->scheme);
+    printf("  %-10s", f->construction);
     for (int t = 0; t <= CLI_FIGURE_STEPS; t++) printf("%7.3f", f->circuit[t]);
     printf("  differ by %.1e  %s\n", f->difference, figure_passed(f) ? "pass" : "FAIL");
 }
@@ -164,7 +165,7 @@ static void put_curve(cli_json *json, const double *curve) {
 }
 
 static void put_figure(cli_json *json, const cli_figure *f) {
-    cli_json_put(json, "{ construction:s lloyd:[", f->scheme);
+    cli_json_put(json, "{ construction:s lloyd:[", f->construction);
     put_curve(json, f->lloyd);
     cli_json_put(json, "] circuit:[");
     put_curve(json, f->circuit);

@@ -10,7 +10,7 @@
 enum { CLI_FIGURE_STEPS = 10, CLI_FIGURE_POINTS = 10000 };
 
 typedef struct cli_figure {
-    const char *scheme;
+    const char *construction;
     double lloyd[CLI_FIGURE_STEPS + 1], circuit[CLI_FIGURE_STEPS + 1]; /* log objective after 0 .. T steps */
     double difference;                                                 /* the largest between the two */
     int64_t onehot; /* points of which one centre has all the weight; -1 where codes do not tell */
@@ -23,6 +23,6 @@ extern const double cli_figure_published[CLI_FIGURE_STEPS + 1];
 #define CLI_FIGURE_BOUND 1e-3
 
 /* Draws the points from `seed` and runs both. */
-ts_status cli_figure_run(const char *scheme, uint64_t seed, cli_figure *figure, ts_error *error);
+ts_status cli_figure_run(const char *construction, uint64_t seed, cli_figure *figure, ts_error *error);
 
 #endif

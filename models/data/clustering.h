@@ -1,4 +1,4 @@
-/* clustering.h: the problem, settings and state of a clustering run, whether a circuit of a transformer (circuit.h) or
+/* clustering.h: the problem, settings and state of a clustering run, whether a runner of a transformer (runner.h) or
  * the plain algorithm that it must equal (plain.h) computes it. Data types only. */
 #ifndef TS_CLUSTERING_H
 #define TS_CLUSTERING_H
@@ -24,7 +24,7 @@ typedef enum ts_empty_policy {
  *
  * If the problem is stated in ts_real, its numbers are `points` and `centers`, and every new centre is rounded to
  * ts_real. If it is stated in double, by giving exact_centers, its numbers are exact_points and exact_centers, and
- * centres keep all digits of a double: plain algorithms and streamed layers (circuit.h) then compute in double
+ * centres keep all digits of a double: plain algorithms and streamed layers (runner.h) then compute in double
  * throughout. A layer of ops has tokens of ts_real and starts from `points` and `centers`, which are given in either
  * case. */
 typedef struct ts_problem {
@@ -35,18 +35,18 @@ typedef struct ts_problem {
     const double *exact_centers; /* [k,d] NULL: the problem is stated in ts_real */
     ts_empty_policy empty;
     uint64_t seed; /* of random repairs and draws */
-    bool op_by_op; /* a circuit computes its layer by the ops of a tape even if it could be streamed
+    bool op_by_op; /* a runner computes its layer by the ops of a tape even if it could be streamed
                       (streamed_layer.h) */
 } ts_problem;
 
 /* The parameters of all algorithms; each reads only its own. */
 typedef struct ts_settings {
-    const char *scheme; /* "onehot", "binary" or "dot": how a circuit represents assignments */
-    double gamma;       /* > 0, or INFINITY */
-    bool share_ties;    /* a point equally near to several centres is shared equally among them */
-    double trim;        /* in [0,1): the fraction of each cluster that is trimmed; below 0: the threshold rule */
-    double fuzziness;   /* m > 1 of fuzzy c-means */
-    double alpha;       /* > 1, of norm-max */
+    const char *construction; /* "onehot", "binary" or "dot": how a transformer represents assignments */
+    double gamma;             /* > 0, or INFINITY */
+    bool share_ties;          /* a point equally near to several centres is shared equally among them */
+    double trim;              /* in [0,1): the fraction of each cluster that is trimmed; below 0: the threshold rule */
+    double fuzziness;         /* m > 1 of fuzzy c-means */
+    double alpha;             /* > 1, of norm-max */
 } ts_settings;
 
 /* A mean of unit vectors has lost its direction if its squared length is below d TS_LOST_DIRECTION / 3, or, in a

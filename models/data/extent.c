@@ -39,7 +39,7 @@ static void join(const ranges *part, ranges *all) {
 
 static ranges ranges_of(int64_t n, int64_t columns, int64_t step, const ts_real *x) {
     ranges all = no_range();
-#pragma omp parallel if (ts_pays(n * columns))
+#pragma omp parallel if (ts_worth_parallel(n * columns))
     {
         ranges mine = no_range();
 #pragma omp for schedule(static) nowait
@@ -70,7 +70,7 @@ ts_extent ts_extent_of(int64_t n, int64_t d, int64_t step, const ts_real *x) {
 static void widen_points(const ts_points *p, const double *factors, int64_t first, int64_t columns, double low[COLUMNS],
                          double high[COLUMNS], double zero[COLUMNS]) {
 #pragma omp parallel for reduction(min : low[:COLUMNS]) reduction(max : high[:COLUMNS]) \
-    reduction(+ : zero[:COLUMNS]) if (ts_pays(p->n * columns))
+    reduction(+ : zero[:COLUMNS]) if (ts_worth_parallel(p->n * columns))
     for (int64_t i = 0; i < p->n; i++)
         for (int64_t a = 0; a < columns; a++) {
             const double x = (factors != NULL ? factors[i] : 1) * ts_point_at(p, i, first + a);

@@ -19,7 +19,9 @@ enum { COLUMNS = 64 }; /* columns treated at a time */
 /* Widens the ranges of `columns` columns. */
 static void widen(int64_t n, int64_t d, int64_t columns, const double *table, double low[COLUMNS],
                   double high[COLUMNS]) {
-#pragma omp parallel for reduction(min : low[:COLUMNS]) reduction(max : high[:COLUMNS]) if (ts_pays(n * columns))
+#pragma omp parallel for reduction(min                            \
+                                   : low[:COLUMNS]) reduction(max \
+                                                              : high[:COLUMNS]) if (ts_worth_parallel(n * columns))
     for (int64_t i = 0; i < n; i++)
         for (int64_t j = 0; j < columns; j++) {
             const double x = table[i * d + j];
@@ -139,14 +141,14 @@ static inline double scaled(const ts_rescaling *r, int64_t j, double x) {
 
 void ts_rescaling_apply(const ts_rescaling *r, int64_t n, const double *table, ts_real *points) {
     const int64_t d = r->d;
-#pragma omp parallel for schedule(static) if (ts_pays(n * d))
+#pragma omp parallel for schedule(static) if (ts_worth_parallel(n * d))
     for (int64_t i = 0; i < n; i++)
         for (int64_t j = 0; j < d; j++) points[i * d + j] = (ts_real)scaled(r, j, table[i * d + j]);
 }
 
 void ts_rescaling_apply_exactly(const ts_rescaling *r, int64_t n, const double *table, double *points) {
     const int64_t d = r->d;
-#pragma omp parallel for schedule(static) if (ts_pays(n * d))
+#pragma omp parallel for schedule(static) if (ts_worth_parallel(n * d))
     for (int64_t i = 0; i < n; i++)
         for (int64_t j = 0; j < d; j++) points[i * d + j] = scaled(r, j, table[i * d + j]);
 }
@@ -155,7 +157,7 @@ void ts_rescaling_apply_exactly(const ts_rescaling *r, int64_t n, const double *
 static bool is_exact(const ts_rescaling *r, int64_t n, const double *table) {
     const int64_t d = r->d;
     bool exact = true;
-#pragma omp parallel for schedule(static) reduction(&& : exact) if (ts_pays(n * d))
+#pragma omp parallel for schedule(static) reduction(&& : exact) if (ts_worth_parallel(n * d))
     for (int64_t i = 0; i < n; i++) {
         bool row = exact;
         for (int64_t j = 0; j < d && exact; j++) {
@@ -212,7 +214,7 @@ static ts_column_loss loss_of(int64_t n, double *column) {
 
 bool ts_rescaling_losses(const ts_points *p, ts_column_loss *losses) {
     bool room = true;
-#pragma omp parallel for schedule(dynamic) reduction(&& : room) if (ts_pays(p->n * p->d))
+#pragma omp parallel for schedule(dynamic) reduction(&& : room) if (ts_worth_parallel(p->n * p->d))
     for (int64_t a = 0; a < p->d; a++) {
         double *column = malloc((size_t)p->n * sizeof *column);
         losses[a] = (ts_column_loss){0, 0};

@@ -14,7 +14,7 @@ enum { BLOCK = 4096 };
 double ts_objective(int64_t n, int64_t d, const ts_real *points, const ts_real *centers, const int64_t *labels) {
     double total = 0;
     /* The sums of blocks of rows are added in order, whichever threads computed them. */
-#pragma omp parallel for ordered schedule(static, 1) if (n > BLOCK && ts_pays(n * d))
+#pragma omp parallel for ordered schedule(static, 1) if (n > BLOCK && ts_worth_parallel(n * d))
     for (int64_t block = 0; block < (n + BLOCK - 1) / BLOCK; block++) {
         double sum = 0;
         for (int64_t i = block * BLOCK; i < n && i < (block + 1) * BLOCK; i++) {
@@ -34,7 +34,7 @@ double ts_trimmed_objective(const ts_points *points, int64_t k, const double *ce
     const int64_t n = points->n;
     double *nearest = malloc((size_t)(n + 1) * sizeof *nearest), total = 0;
     if (nearest == NULL) return NAN;
-#pragma omp parallel for if (ts_pays(n * k * points->d))
+#pragma omp parallel for if (ts_worth_parallel(n * k * points->d))
     for (int64_t i = 0; i < n; i++) nearest[i] = ts_point_nearest(points, i, k, centers, NULL);
     qsort(nearest, (size_t)n, sizeof *nearest, ts_compare_doubles);
     for (int64_t i = 0; i < n - (int64_t)floor(share * (double)n); i++) total += nearest[i];
@@ -81,7 +81,7 @@ double ts_cost_of(ts_cost cost, const ts_points *points, const double *scale, co
                   const int64_t *labels) {
     const int64_t n = points->n;
     double part[PARTS], sum = 0;
-#pragma omp parallel for schedule(static) if (ts_pays(n * points->d))
+#pragma omp parallel for schedule(static) if (ts_worth_parallel(n * points->d))
     for (int64_t b = 0; b < PARTS; b++)
         part[b] = cost_of_part(cost, n * b / PARTS, n * (b + 1) / PARTS, points, scale, centers, labels);
     for (int64_t b = 0; b < PARTS; b++) sum += part[b];
@@ -109,7 +109,7 @@ static double sum_shared(ts_cost cost, const ts_points *points, int64_t k, const
     const int64_t n = points->n, d = points->d;
     double *distances = malloc((size_t)(PARTS * k) * sizeof *distances), part[PARTS], sum = 0;
     if (distances == NULL) return NAN;
-#pragma omp parallel for schedule(static) if (ts_pays(n * k * d))
+#pragma omp parallel for schedule(static) if (ts_worth_parallel(n * k * d))
     for (int64_t b = 0; b < PARTS; b++) {
         double *distance = distances + b * k;
         part[b] = 0;

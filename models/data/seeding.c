@@ -95,7 +95,7 @@ static void update_block(const seeder *s, int64_t block, int64_t count) {
 static void update_nearest(const seeder *s, const int64_t *rows, int64_t count) {
     for (int64_t a = 0; a < s->d; a++) s->newest[a] = ts_point_at(&s->points, rows[count], a);
     for (int64_t j = 0; j < count; j++) s->apart[j] = ts_squared_distance(&s->points, rows[j], NULL, s->newest);
-#pragma omp parallel for schedule(static) if (ts_pays(s->n * s->d))
+#pragma omp parallel for schedule(static) if (ts_worth_parallel(s->n * s->d))
     for (int64_t block = 0; block < s->blocks; block++) update_block(s, block, count);
 }
 

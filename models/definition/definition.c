@@ -1,4 +1,4 @@
-/* definition.c: schemes, ranges of coordinates, and the checks of a definition. */
+/* definition.c: constructions, ranges of coordinates, and the checks of a definition. */
 #include "definition.h"
 
 #include <math.h>
@@ -6,44 +6,45 @@
 #include <stdio.h>
 #include <string.h>
 
-const char *const ts_scheme_names[] = {"onehot", "binary", "none", "dot", NULL};
+const char *const ts_construction_names[] = {"onehot", "binary", "none", "dot", NULL};
 const char *const ts_group_names[] = {"data", "code", "norm", "one", NULL};
 const char *const ts_block_names[TS_BLOCKS] = {"cross_points", "self_points", "cross_centers", "self_centers"};
 const ts_activation_entry ts_activations[] = {
     {"relu", ts_relu}, {"relu_squared", ts_relu_squared}, {"tanh", ts_tanh}, {"sigmoid", ts_sigmoid}, {.name = NULL}};
 
-int64_t ts_scheme_code_width(ts_scheme scheme, int64_t k) {
+int64_t ts_construction_code_width(ts_construction construction, int64_t k) {
     int64_t bits = 1;
-    switch (scheme) {
-    case TS_SCHEME_ONEHOT:
-    case TS_SCHEME_DOT: return k;
-    case TS_SCHEME_BINARY:
+    switch (construction) {
+    case TS_CONSTRUCTION_ONEHOT:
+    case TS_CONSTRUCTION_DOT: return k;
+    case TS_CONSTRUCTION_BINARY:
         while (((int64_t)1 << bits) < k) bits++;
         return bits;
-    case TS_SCHEME_NONE: break;
+    case TS_CONSTRUCTION_NONE: break;
     }
     return 0;
 }
 
-int64_t ts_scheme_width(ts_scheme scheme, int64_t k) {
-    return ts_scheme_code_width(scheme, k) + (scheme == TS_SCHEME_DOT ? 2 : 0);
+int64_t ts_construction_width(ts_construction construction, int64_t k) {
+    return ts_construction_code_width(construction, k) + (construction == TS_CONSTRUCTION_DOT ? 2 : 0);
 }
 
-void ts_scheme_code_book(ts_scheme scheme, int64_t k, ts_real *book) {
-    const int64_t width = ts_scheme_code_width(scheme, k);
+void ts_construction_code_book(ts_construction construction, int64_t k, ts_real *book) {
+    const int64_t width = ts_construction_code_width(construction, k);
     for (int64_t j = 0; j < k; j++)
         for (int64_t c = 0; c < width; c++)
-            book[j * width + c] = scheme == TS_SCHEME_BINARY ? (ts_real)(j >> c & 1) : j == c;
+            book[j * width + c] = construction == TS_CONSTRUCTION_BINARY ? (ts_real)(j >> c & 1) : j == c;
 }
 
-ts_block *ts_definition_block(ts_definition *definition, int i) {
-    ts_block *const blocks[TS_BLOCKS] = {&definition->cross_points, &definition->self_points,
-                                         &definition->cross_centers, &definition->self_centers};
+ts_block_definition *ts_definition_block(ts_definition *definition, int i) {
+    ts_block_definition *const blocks[TS_BLOCKS] = {&definition->cross_points, &definition->self_points,
+                                                    &definition->cross_centers, &definition->self_centers};
     return blocks[i];
 }
 
-ts_place ts_range_place(const ts_range *range, ts_scheme scheme, int64_t d, int64_t k) {
-    const int64_t code = ts_scheme_code_width(scheme, k), extra = scheme == TS_SCHEME_DOT ? 1 : 0;
+ts_place ts_range_place(const ts_range *range, ts_construction construction, int64_t d, int64_t k) {
+    const int64_t code = ts_construction_code_width(construction, k),
+                  extra = construction == TS_CONSTRUCTION_DOT ? 1 : 0;
     const int64_t first[] = {0, d, d + code, d + code + extra}, width[] = {d, code, extra, extra};
     const int g = (int)range->group;
     const bool known = g >= TS_GROUP_DATA && g <= TS_GROUP_ONE;
@@ -74,14 +75,15 @@ static bool wrong(const checker *c, const char *part, const char *format, ...) {
 }
 
 static bool range_ok(const checker *c, const char *part, const ts_range *range, ts_place *place) {
-    *place = ts_range_place(range, c->definition->scheme, c->d, c->k);
+    *place = ts_range_place(range, c->definition->construction, c->d, c->k);
     if (place->count > 0) return true;
     const bool known = (int)range->group >= TS_GROUP_DATA && (int)range->group <= TS_GROUP_ONE;
     const char *name = known ? ts_group_names[range->group] : "?";
     const ts_range all = {.group = range->group};
-    const ts_place whole = ts_range_place(&all, c->definition->scheme, c->d, c->k);
+    const ts_place whole = ts_range_place(&all, c->definition->construction, c->d, c->k);
     if (whole.count < 0)
-        return wrong(c, part, "tokens of scheme %s have no %s", ts_scheme_names[c->definition->scheme], name);
+        return wrong(c, part, "tokens of scheme %s have no %s", ts_construction_names[c->definition->construction],
+                     name);
     return wrong(c, part, "%s[%lld:%lld] is out of range: there are %lld", name, (long long)range->first,
                  (long long)(range->first + range->count), (long long)whole.count);
 }
@@ -110,20 +112,20 @@ static bool projection_ok(const checker *c, const char *block, const char *which
 static bool overlap(const checker *c, const ts_projection *a, const ts_projection *b) {
     for (int i = 0; i < a->n_copies; i++)
         for (int l = 0; l < b->n_copies; l++) {
-            const ts_place x = ts_range_place(&a->copy[i].to, c->definition->scheme, c->d, c->k),
-                           y = ts_range_place(&b->copy[l].to, c->definition->scheme, c->d, c->k);
+            const ts_place x = ts_range_place(&a->copy[i].to, c->definition->construction, c->d, c->k),
+                           y = ts_range_place(&b->copy[l].to, c->definition->construction, c->d, c->k);
             if (x.first < y.first + y.count && y.first < x.first + x.count) return true;
         }
     return false;
 }
 
 /* Refuses queries and keys without a common coordinate: all scores would be equal. */
-static bool query_meets_key(const checker *c, const char *name, const ts_block *b) {
+static bool query_meets_key(const checker *c, const char *name, const ts_block_definition *b) {
     if (b->query.learned || b->key.learned || overlap(c, &b->query, &b->key)) return true;
     return wrong(c, name, "query and key have no coordinate in common");
 }
 
-static bool weights_ok(const checker *c, const char *name, const ts_block *b) {
+static bool weights_ok(const checker *c, const char *name, const ts_block_definition *b) {
     ts_error reason = {.status = TS_OK};
     if (b->simplex.map == NULL) return wrong(c, name, "no simplex map");
     if (ts_simplex_check(&b->simplex, &reason) != TS_OK) return wrong(c, name, "%s", reason.text);
@@ -139,23 +141,23 @@ static bool weights_ok(const checker *c, const char *name, const ts_block *b) {
 
 /* Refuses values that write no code: no label could be read from the points. */
 static bool writes_code(const checker *c, const ts_projection *value) {
-    bool writes = value->learned || ts_scheme_code_width(c->definition->scheme, c->k) == 0;
+    bool writes = value->learned || ts_construction_code_width(c->definition->construction, c->k) == 0;
     for (int i = 0; i < value->n_copies; i++) writes = writes || value->copy[i].to.group == TS_GROUP_CODE;
     return writes || wrong(c, "cross_points.value", "writes no code, from which clusters are read");
 }
 
 static bool block_ok(const checker *c, int i) {
-    const ts_block *b = ts_definition_block((ts_definition *)c->definition, i);
+    const ts_block_definition *b = ts_definition_block((ts_definition *)c->definition, i);
     const char *name = ts_block_names[i];
     if (b->identity && i % 2 == 0) return wrong(c, name, "identity weights need self-attention");
     if (b->own_code && b != &c->definition->cross_centers)
         return wrong(c, name, "only centres that look at points (cross_centers) can be held to their own code");
-    if (b->own_code && ts_scheme_code_width(c->definition->scheme, c->k) == 0)
-        return wrong(c, name, "tokens of scheme %s have no code", ts_scheme_names[c->definition->scheme]);
+    if (b->own_code && ts_construction_code_width(c->definition->construction, c->k) == 0)
+        return wrong(c, name, "tokens of scheme %s have no code", ts_construction_names[c->definition->construction]);
     return (b->identity || weights_ok(c, name, b)) && projection_ok(c, name, "value", &b->value);
 }
 
-static bool norm_ok(const checker *c, const ts_norm *norm) {
+static bool norm_ok(const checker *c, const ts_norm_definition *norm) {
     ts_place place;
     if (!norm->present) return true;
     if (!range_ok(c, "norm", &norm->range, &place)) return false;
@@ -194,7 +196,7 @@ ts_status ts_definition_check(const ts_definition *definition, int64_t d, int64_
     if (definition->name[0] == '\0' || memchr(definition->name, '\0', sizeof definition->name) == NULL)
         return ts_error_set(error, TS_ERROR_VALUE, "a definition needs a name of at most %d bytes",
                             TS_DEFINITION_NAME - 1);
-    if ((int)definition->scheme < TS_SCHEME_ONEHOT || (int)definition->scheme > TS_SCHEME_DOT)
+    if ((int)definition->construction < TS_CONSTRUCTION_ONEHOT || (int)definition->construction > TS_CONSTRUCTION_DOT)
         return ts_error_set(error, TS_ERROR_VALUE, "unknown scheme");
     bool ok = true;
     for (int i = 0; ok && i < TS_BLOCKS; i++) ok = block_ok(&c, i);
@@ -209,7 +211,7 @@ ts_status ts_definition_check(const ts_definition *definition, int64_t d, int64_
 void ts_definition_change_unit(ts_definition *definition, double factor) {
     if (definition->norm.present) return; /* normalised data do not depend on the unit */
     for (int i = 0; i < TS_BLOCKS; i++) {
-        ts_block *b = ts_definition_block(definition, i);
+        ts_block_definition *b = ts_definition_block(definition, i);
         if (b->identity || b->simplex.map->scale_invariant) continue;
         for (int l = 0; l < b->query.n_copies; l++)
             if (b->query.copy[l].from.group == TS_GROUP_DATA) {

@@ -22,17 +22,17 @@
 
 /* What a token holds after its d data coordinates. The code of a centre is its row of the code book M [k,c]; the code
  * of a point is that of its cluster, initially 0. */
-typedef enum ts_scheme {
-    TS_SCHEME_ONEHOT, /* c = k, M = identity */
-    TS_SCHEME_BINARY, /* c = ceil(log2 k), or 1 if k = 1; row j = the bits of j, least significant first */
-    TS_SCHEME_NONE,   /* nothing */
-    TS_SCHEME_DOT     /* a one-hot code, then the squared norm of the data coordinates, then a 1 */
-} ts_scheme;
+typedef enum ts_construction {
+    TS_CONSTRUCTION_ONEHOT, /* c = k, M = identity */
+    TS_CONSTRUCTION_BINARY, /* c = ceil(log2 k), or 1 if k = 1; row j = the bits of j, least significant first */
+    TS_CONSTRUCTION_NONE,   /* nothing */
+    TS_CONSTRUCTION_DOT     /* a one-hot code, then the squared norm of the data coordinates, then a 1 */
+} ts_construction;
 
-extern const char *const ts_scheme_names[]; /* "onehot", "binary", "none", "dot", NULL */
-int64_t ts_scheme_code_width(ts_scheme scheme, int64_t k);
-int64_t ts_scheme_width(ts_scheme scheme, int64_t k);                 /* s: the width of all that follows the data */
-void ts_scheme_code_book(ts_scheme scheme, int64_t k, ts_real *book); /* [k,c] */
+extern const char *const ts_construction_names[]; /* "onehot", "binary", "none", "dot", NULL */
+int64_t ts_construction_code_width(ts_construction construction, int64_t k);
+int64_t ts_construction_width(ts_construction construction, int64_t k); /* s: the width of all that follows the data */
+void ts_construction_code_book(ts_construction construction, int64_t k, ts_real *book); /* [k,c] */
 
 /* Groups of a token's coordinates, in their order in the token. */
 typedef enum ts_group { TS_GROUP_DATA, TS_GROUP_CODE, TS_GROUP_NORM, TS_GROUP_ONE } ts_group;
@@ -60,7 +60,7 @@ typedef struct ts_projection {
     ts_copy copy[TS_MAX_COPIES];
 } ts_projection;
 
-typedef struct ts_block {
+typedef struct ts_block_definition {
     bool identity; /* self-attention only: the weights are the identity matrix, and the output is the values */
     bool own_code; /* cross_centers only: a centre sees only the points that carry its own code (an exact mask) */
     bool scaled;   /* divide the scores by sqrt(e) */
@@ -69,17 +69,17 @@ typedef struct ts_block {
     double gamma;
     double dropout;
     ts_projection query, key, value;
-} ts_block;
+} ts_block_definition;
 
 /* RMSNorm to a given length: x -> length x / sqrt(||x||^2 + count eps) on a range of data coordinates. It is applied to
  * points and initial centres once before the first layer, with eps = 0, where a row of zeros is refused, and to centres
  * after each update. A centre whose squared length was below count TS_LOST_DIRECTION / 3 (clustering.h), in units of
  * length^2, has lost its direction and keeps its old position. */
-typedef struct ts_norm {
+typedef struct ts_norm_definition {
     bool present;
     ts_range range;
     double length, eps;
-} ts_norm;
+} ts_norm_definition;
 
 /* Fixed: centres += sum over units of weight * f(scale * from), written to `to` as by ts_copy. Learned: two trained
  * linear maps with a hidden width (feed_forward.h). */
@@ -107,25 +107,25 @@ extern const ts_activation_entry ts_activations[];
 enum { TS_DEFINITION_NAME = 64 };
 typedef struct ts_definition {
     char name[TS_DEFINITION_NAME];
-    ts_scheme scheme;
+    ts_construction construction;
     bool medoids; /* centres are k different rows of the data, and the best centres found are the result */
     bool trims;   /* points to which their own centre gives no weight are trimmed: label -1 */
-    ts_block cross_points, self_points, cross_centers, self_centers;
-    ts_norm norm;
+    ts_block_definition cross_points, self_points, cross_centers, self_centers;
+    ts_norm_definition norm;
     ts_feed_forward_definition feed_forward;
 } ts_definition;
 
 /* The four blocks by number, 0 to 3 in the order above, and their names. */
 enum { TS_BLOCKS = 4 };
 extern const char *const ts_block_names[TS_BLOCKS];
-ts_block *ts_definition_block(ts_definition *definition, int i);
+ts_block_definition *ts_definition_block(ts_definition *definition, int i);
 
 /* The place of a range in a token: its first coordinate and its width. count = -1 if it exceeds its group, or the
- * scheme does not have the group. */
+ * construction does not have the group. */
 typedef struct ts_place {
     int64_t first, count;
 } ts_place;
-ts_place ts_range_place(const ts_range *range, ts_scheme scheme, int64_t d, int64_t k);
+ts_place ts_range_place(const ts_range *range, ts_construction construction, int64_t d, int64_t k);
 
 /* Refuses a definition that cannot be run on d coordinates and k clusters; the error names the part: a simplex map
  * without its parameter, identity weights in cross-attention, a gamma that is not positive and finite, coordinates out

@@ -38,7 +38,7 @@ static reader inside(const reader *r, const char *name) {
     return in;
 }
 
-/* Is it an object with no keys but those in a list such as "name|scheme|.."? */
+/* Is it an object with no keys but those in a list such as "name|construction|.."? */
 static bool object_ok(const reader *r, json_t *value, const char *keys) {
     const char *key;
     json_t *member;
@@ -167,12 +167,12 @@ static bool read_simplex(const reader *r, json_t *object, ts_simplex_spec *spec)
     return read_number(r, object, "parameter", &spec->parameter);
 }
 
-static bool read_block(const reader *outer, json_t *root, const char *name, ts_block *b) {
+static bool read_block(const reader *outer, json_t *root, const char *name, ts_block_definition *b) {
     static const char *const scores[] = {"dot", "euclidean", NULL};
     static const char keys[] = "identity|score|simplex|parameter|gamma|scaled|dropout|own_code|query|key|value";
     json_t *object = json_object_get(root, name);
     const reader r = inside(outer, name);
-    *b = (ts_block){.gamma = 1};
+    *b = (ts_block_definition){.gamma = 1};
     if (object == NULL) return refuse(&r, "is missing");
     if (!object_ok(&r, object, keys) || !read_flag(&r, object, "identity", &b->identity)) return false;
     if (!read_projection(&r, object, "value", &b->value)) return false;
@@ -186,11 +186,11 @@ static bool read_block(const reader *outer, json_t *root, const char *name, ts_b
            read_projection(&r, object, "query", &b->query) && read_projection(&r, object, "key", &b->key);
 }
 
-static bool read_norm(const reader *outer, json_t *root, ts_norm *norm) {
+static bool read_norm(const reader *outer, json_t *root, ts_norm_definition *norm) {
     json_t *object = json_object_get(root, "norm");
     const reader r = inside(outer, "norm");
     if (object == NULL) return true;
-    *norm = (ts_norm){.present = true, .length = 1};
+    *norm = (ts_norm_definition){.present = true, .length = 1};
     return object_ok(&r, object, "range|length|eps") && read_range(&r, object, "range", &norm->range) &&
            read_number(&r, object, "length", &norm->length) && read_number(&r, object, "eps", &norm->eps);
 }
@@ -235,16 +235,16 @@ static bool read_definition(const reader *r, json_t *root, ts_definition *d) {
         "name|tokens|medoids|trims|cross_points|self_points|cross_centers|self_centers|norm|feed_forward";
     *d = (ts_definition){0};
     if (!object_ok(r, root, keys)) return false;
-    const char *name = read_word(r, root, "name"), *scheme = name == NULL ? NULL : read_word(r, root, "tokens");
-    if (scheme == NULL) return false;
+    const char *name = read_word(r, root, "name"), *construction = name == NULL ? NULL : read_word(r, root, "tokens");
+    if (construction == NULL) return false;
     if (*name == '\0' || strlen(name) >= sizeof d->name)
         return refuse(r, "name: 1 to %zu bytes are needed", sizeof d->name - 1);
     for (const char *c = name; *c != '\0'; c++)
         if ((unsigned char)*c < ' ' || *c == 127) return refuse(r, "name: has control characters");
     memcpy(d->name, name, strlen(name));
-    const int place = place_of(r, "tokens", scheme, ts_scheme_names);
+    const int place = place_of(r, "tokens", construction, ts_construction_names);
     if (place < 0) return false;
-    d->scheme = (ts_scheme)place;
+    d->construction = (ts_construction)place;
     if (!read_flag(r, root, "medoids", &d->medoids) || !read_flag(r, root, "trims", &d->trims)) return false;
     for (int i = 0; i < TS_BLOCKS; i++)
         if (!read_block(r, root, ts_block_names[i], ts_definition_block(d, i))) return false;
@@ -322,7 +322,7 @@ static void write_member(FILE *out, const char *key, double value) {
     write_number(out, value);
 }
 
-static void write_block(FILE *out, const char *name, const ts_block *b) {
+static void write_block(FILE *out, const char *name, const ts_block_definition *b) {
     fprintf(out, ",\n  \"%s\": {", name);
     if (b->identity) {
         fputs("\n    \"identity\": true", out);
@@ -365,7 +365,7 @@ static bool write_definition(FILE *out, const ts_definition *d) {
     char *name = string == NULL ? NULL : json_dumps(string, JSON_ENCODE_ANY);
     json_decref(string);
     if (name == NULL) return false;
-    fprintf(out, "{\n  \"name\": %s,\n  \"tokens\": \"%s\"", name, ts_scheme_names[d->scheme]);
+    fprintf(out, "{\n  \"name\": %s,\n  \"tokens\": \"%s\"", name, ts_construction_names[d->construction]);
     free(name);
     if (d->medoids) fputs(",\n  \"medoids\": true", out);
     if (d->trims) fputs(",\n  \"trims\": true", out);

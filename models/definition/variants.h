@@ -21,7 +21,7 @@ typedef enum ts_gamma_role {
 
 typedef struct ts_variant {
     const char *name, *title, *summary;
-    const char *schemes; /* its constructions, e.g. "onehot|binary|dot"; the first is the default */
+    const char *constructions; /* its constructions, e.g. "onehot|binary|dot"; the first is the default */
     ts_gamma_role gamma;
     const ts_simplex *assign; /* weights of points over centres if assignments are hard; soft ones use softmax */
     const ts_simplex *codes;  /* weights of centres over the codes of points, if `update` is NULL */
@@ -38,7 +38,7 @@ const ts_variant *ts_variant_by_name(const char *name);
  */
 bool ts_variant_has(const ts_variant *variant, const char *parameter);
 
-/* The default settings, for the circuit and the plain algorithm. gamma = 0 stands for the default: INFINITY, or the
+/* The default settings, for the runner and the plain algorithm. gamma = 0 stands for the default: INFINITY, or the
  * value of ts_variant_gamma. */
 ts_settings ts_variant_settings(const ts_variant *variant);
 

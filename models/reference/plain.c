@@ -249,12 +249,12 @@ void ts_plain_assign(ts_plain *p) {
     const int64_t n = p->problem.n, k = p->problem.k;
     if (p->r != NULL) {
         memcpy(p->previous, p->r, (size_t)(n * k) * sizeof *p->r);
-#pragma omp parallel for if (ts_pays(n * k * p->problem.d))
+#pragma omp parallel for if (ts_worth_parallel(n * k * p->problem.d))
         for (int64_t i = 0; i < n; i++) assign_softly(p, i);
         return;
     }
     memcpy(p->before, p->state.labels, (size_t)n * sizeof *p->before);
-#pragma omp parallel for if (ts_pays(n * k * p->problem.d))
+#pragma omp parallel for if (ts_worth_parallel(n * k * p->problem.d))
     for (int64_t i = 0; i < n; i++) assign_hard(p, i);
     if (p->algorithm->medoids) tend_medoids(p);
 }

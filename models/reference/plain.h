@@ -1,10 +1,10 @@
-/* plain.h: the classical algorithms in their textbook form: the reference that circuits are compared with. They share
- * no code with the circuits except the data types and the random numbers. Everything is computed in double from the
- * points as given. In a problem stated in ts_real (clustering.h) centres, shares and unit vectors are rounded to it
+/* plain.h: the classical algorithms in their textbook form: the reference that transformers are compared with. They
+ * share no code with the runners except the data types and the random numbers. Everything is computed in double from
+ * the points as given. In a problem stated in ts_real (clustering.h) centres, shares and unit vectors are rounded to it
  * once in each step; in one stated in double nothing is rounded.
  *
  * A step assigns the points with the current centres, and then moves the centres. Both halves can be called separately,
- * so that a comparison can resolve a tie of the first as the circuit did. A step costs O(nkd). */
+ * so that a comparison can resolve a tie of the first as the runner did. A step costs O(nkd). */
 #ifndef TS_PLAIN_H
 #define TS_PLAIN_H
 
@@ -53,7 +53,7 @@ ts_plain *ts_plain_create(const ts_plain_algorithm *algorithm, const ts_settings
                           ts_error *error);
 void ts_plain_free(ts_plain *plain);
 ts_status ts_plain_step(ts_plain *plain, ts_error *error);
-ts_status ts_plain_finish(ts_plain *plain, ts_error *error); /* as ts_circuit_finish */
+ts_status ts_plain_finish(ts_plain *plain, ts_error *error); /* as ts_runner_finish */
 const ts_clustering *ts_plain_state(const ts_plain *plain);
 
 /* The two halves of a step. */

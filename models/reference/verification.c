@@ -10,7 +10,7 @@
 #include "../../autograd/rng.h"
 #include "../data/rescaling.h"
 #include "../data/seeding.h"
-#include "../run/circuit.h"
+#include "../run/runner.h"
 #include "../run/streamed_layer.h"
 
 static const double EPS = sizeof(ts_real) == sizeof(float) ? FLT_EPSILON : DBL_EPSILON;
@@ -75,10 +75,10 @@ static void add_settings(case_list *list, const ts_variant *v, ts_settings s) {
 static case_list all_cases(void) {
     case_list list = {0};
     for (const ts_variant *v = ts_variants; v->name != NULL; v++)
-        for (int i = 0; ts_scheme_names[i] != NULL; i++) {
+        for (int i = 0; ts_construction_names[i] != NULL; i++) {
             ts_settings s = ts_variant_settings(v);
-            if (strstr(v->schemes, ts_scheme_names[i]) == NULL) continue;
-            s.scheme = ts_scheme_names[i];
+            if (strstr(v->constructions, ts_construction_names[i]) == NULL) continue;
+            s.construction = ts_construction_names[i];
             add_settings(&list, v, s);
         }
     return list;
@@ -89,7 +89,7 @@ int ts_verify_count(void) {
 }
 
 static void write_name(const verify_case *c, char name[TS_VERIFY_TEXT]) {
-    int used = snprintf(name, TS_VERIFY_TEXT, "%s, %s", c->variant->name, c->settings.scheme);
+    int used = snprintf(name, TS_VERIFY_TEXT, "%s, %s", c->variant->name, c->settings.construction);
     char *end = name + used;
     const size_t room = TS_VERIFY_TEXT - (size_t)used;
     if (c->gamma_factor > 0) snprintf(end, room, ", softmax, gamma x%g", c->gamma_factor);
@@ -104,11 +104,11 @@ static bool is_hard(const verify_case *c) {
 }
 
 static bool uses_norms(const verify_case *c) {
-    return strcmp(c->settings.scheme, "dot") == 0;
+    return strcmp(c->settings.construction, "dot") == 0;
 }
 
 static bool uses_soft_codes(const verify_case *c) {
-    return strcmp(c->settings.scheme, "binary") == 0 && c->gamma_factor > 0;
+    return strcmp(c->settings.construction, "binary") == 0 && c->gamma_factor > 0;
 }
 
 /* ---- the grid ---------------------------------------------------------------------------------------------------- */
@@ -361,7 +361,7 @@ static double objective(const verify_case *c, const verify_problem *p, const dou
 typedef struct comparison {
     const verify_case *setup; /* with the gamma of the problem */
     const verify_problem *p;
-    ts_circuit *circuit;
+    ts_runner *runner;
     ts_plain *plain;
     ts_verify_result *result;
     double last; /* the last objective */
@@ -411,7 +411,7 @@ static void compare_labels(comparison *c, const int64_t *labels) {
 }
 
 static void compare_centers(comparison *c) {
-    const ts_clustering *a = ts_circuit_state(c->circuit), *b = ts_plain_state(c->plain);
+    const ts_clustering *a = ts_runner_state(c->runner), *b = ts_plain_state(c->plain);
     const double unit = c->setup->variant->unit_length ? 1 : fmax(c->p->largest, 1e-300);
     const double bound = center_bound(c->setup, c->p);
     for (int64_t i = 0; i < c->p->problem.k * c->p->problem.d; i++) {
@@ -430,7 +430,7 @@ static void compare_centers(comparison *c) {
 }
 
 static void watch_objective(comparison *c) {
-    const ts_clustering *state = ts_circuit_state(c->circuit);
+    const ts_clustering *state = ts_runner_state(c->runner);
     if (!promises_descent(c->setup, &c->p->problem)) return;
     const double now = objective(c->setup, c->p, state->exact_centers);
     if (c->result->rises < 0) c->result->rises = 0;
@@ -443,24 +443,24 @@ static void watch_objective(comparison *c) {
 
 static void compare_step(comparison *c, ts_error *error) {
     ts_plain_assign(c->plain);
-    if (ts_circuit_step(c->circuit, error) != TS_OK) return;
-    compare_labels(c, ts_circuit_state(c->circuit)->labels);
+    if (ts_runner_step(c->runner, error) != TS_OK) return;
+    compare_labels(c, ts_runner_state(c->runner)->labels);
     if (ts_plain_update(c->plain, error) != TS_OK) return;
     compare_centers(c);
     watch_objective(c);
-    if (!runs_free(c->setup)) ts_plain_adopt_centers(c->plain, ts_circuit_state(c->circuit)->exact_centers);
+    if (!runs_free(c->setup)) ts_plain_adopt_centers(c->plain, ts_runner_state(c->runner)->exact_centers);
     c->result->steps++;
 }
 
 /* Compares the final labels, which match the centres, and the trimmed points. */
 static void compare_end(comparison *c, ts_error *error) {
-    if (ts_circuit_finish(c->circuit, error) != TS_OK || ts_plain_finish(c->plain, error) != TS_OK) return;
-    compare_labels(c, ts_circuit_state(c->circuit)->labels);
+    if (ts_runner_finish(c->runner, error) != TS_OK || ts_plain_finish(c->plain, error) != TS_OK) return;
+    compare_labels(c, ts_runner_state(c->runner)->labels);
     compare_centers(c);
     for (int64_t j = 0; c->setup->variant->medoids && j < c->p->problem.k; j++)
-        if (ts_circuit_state(c->circuit)->medoids[j] != ts_plain_state(c->plain)->medoids[j])
+        if (ts_runner_state(c->runner)->medoids[j] != ts_plain_state(c->plain)->medoids[j])
             note_failure(c, "medoid %lld is row %lld, plain %lld", (long long)j,
-                         (long long)ts_circuit_state(c->circuit)->medoids[j],
+                         (long long)ts_runner_state(c->runner)->medoids[j],
                          (long long)ts_plain_state(c->plain)->medoids[j]);
 }
 
@@ -469,7 +469,7 @@ static void compare(const verify_case *setup, const verify_problem *p, ts_verify
     ts_definition definition;
     comparison c = {.setup = setup, .p = p, .result = result, .last = INFINITY};
     if (ts_variant_define(setup->variant, &setup->settings, &definition, &error) == TS_OK) {
-        c.circuit = ts_circuit_create(&definition, &p->problem, &error);
+        c.runner = ts_runner_create(&definition, &p->problem, &error);
         c.plain =
             ts_plain_create(ts_variant_plain(setup->variant, &setup->settings), &setup->settings, &p->problem, &error);
     }
@@ -477,7 +477,7 @@ static void compare(const verify_case *setup, const verify_problem *p, ts_verify
     for (int t = 0; error.status == TS_OK && t < STEPS; t++) compare_step(&c, &error);
     if (error.status == TS_OK) compare_end(&c, &error);
     if (error.status != TS_OK) note_failure(&c, "%.60s", error.text);
-    ts_circuit_free(c.circuit);
+    ts_runner_free(c.runner);
     ts_plain_free(c.plain);
 }
 

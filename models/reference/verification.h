@@ -20,7 +20,7 @@ typedef struct ts_verify_result {
     int64_t problems, steps;      /* the numbers compared */
     int64_t mismatches;           /* labels that differ by more than rounding explains */
     int64_t ties;                 /* labels that differ within the rounding of the scores; the plain algorithm then
-                                     adopts those of the circuit */
+                                     adopts those of the runner */
     double center_difference;     /* in units of the largest coordinate, where it was nearest to its bound */
     double center_bound;          /* that bound */
     int64_t rises;                /* steps in which the objective rose; -1: the theory promises no descent */

@@ -4,17 +4,17 @@
 #include <stdlib.h>
 #include <string.h>
 
-ts_definition ts_learner(ts_scheme scheme, double gamma, double dropout) {
-    ts_definition d = {.name = "learned", .scheme = scheme};
+ts_definition ts_learner(ts_construction construction, double gamma, double dropout) {
+    ts_definition d = {.name = "learned", .construction = construction};
     for (int i = 0; i < TS_BLOCKS; i++)
-        *ts_definition_block(&d, i) = (ts_block){.score = TS_SCORE_EUCLIDEAN,
-                                                 .simplex = {.map = &ts_softmax_map},
-                                                 .gamma = gamma,
-                                                 .scaled = true,
-                                                 .dropout = dropout,
-                                                 .query = {.learned = true},
-                                                 .key = {.learned = true},
-                                                 .value = {.learned = true}};
+        *ts_definition_block(&d, i) = (ts_block_definition){.score = TS_SCORE_EUCLIDEAN,
+                                                            .simplex = {.map = &ts_softmax_map},
+                                                            .gamma = gamma,
+                                                            .scaled = true,
+                                                            .dropout = dropout,
+                                                            .query = {.learned = true},
+                                                            .key = {.learned = true},
+                                                            .value = {.learned = true}};
     return d;
 }
 
@@ -34,14 +34,15 @@ static ts_tensor *fresh_centers(const ts_transformer *model, ts_tape *tape, ts_t
 }
 
 void ts_learner_unroll(const ts_transformer *model, ts_tape *tape, const ts_real *x, int64_t n, const ts_real *c,
-                       int64_t steps, uint32_t draw, ts_tensor **after) {
+                       int64_t steps, uint32_t step, ts_tensor **after) {
     ts_tensor *points = fresh_points(model, tape, x, n);
-    ts_tensor *stream = ts_transformer_stream(model, tape, points, draw);
+    ts_tensor *stream = ts_transformer_self_attend_points(model, tape, points, step);
     ts_tensor *centers = ts_borrow(tape, TS_SHAPE(model->k, model->d), c);
     for (int64_t t = 0; t < steps; t++) {
         ts_tensor *tokens = fresh_centers(model, tape, centers);
-        ts_tensor *assigned = ts_transformer_assign_on(model, tape, stream, points, tokens, draw + (uint32_t)t);
-        ts_tensor *moved = ts_transformer_update(model, tape, assigned, tokens, draw + (uint32_t)t);
+        ts_tensor *assigned =
+            ts_transformer_cross_attend_points(model, tape, stream, points, tokens, step + (uint32_t)t);
+        ts_tensor *moved = ts_transformer_update(model, tape, assigned, tokens, step + (uint32_t)t);
         centers = ts_slice(tape, moved, -1, 0, model->d);
         after[t] = centers;
     }
@@ -104,7 +105,7 @@ static ts_status keep_stream(ts_learner_run *run, ts_error *error) {
     const ts_transformer *model = &run->model;
     ts_tape_reset(run->tape);
     ts_tensor *points = ts_borrow(run->tape, TS_SHAPE(run->n, model->e), run->points);
-    const ts_tensor *stream = ts_transformer_stream(model, run->tape, points, 0);
+    const ts_tensor *stream = ts_transformer_self_attend_points(model, run->tape, points, 0);
     if (ts_tape_status(run->tape) != TS_OK) return tape_failure(run, error);
     memcpy(run->stream, stream->data, (size_t)(run->n * model->e) * sizeof *run->stream);
     return TS_OK;
@@ -128,9 +129,9 @@ ts_status ts_learner_run_step(ts_learner_run *run, ts_error *error) {
     ts_tape_reset(run->tape);
     ts_tensor *points = ts_borrow(run->tape, TS_SHAPE(run->n, e), run->points);
     ts_tensor *tokens = ts_borrow(run->tape, TS_SHAPE(k, e), run->tokens);
-    ts_tensor *stream = run->mode == TS_LEARNER_RAW ? ts_transformer_stream(model, run->tape, points, 0)
+    ts_tensor *stream = run->mode == TS_LEARNER_RAW ? ts_transformer_self_attend_points(model, run->tape, points, 0)
                                                     : ts_borrow(run->tape, TS_SHAPE(run->n, e), run->stream);
-    ts_tensor *assigned = ts_transformer_assign_on(model, run->tape, stream, points, tokens, 0);
+    ts_tensor *assigned = ts_transformer_cross_attend_points(model, run->tape, stream, points, tokens, 0);
     const ts_tensor *moved = ts_transformer_update(model, run->tape, assigned, tokens, 0);
     if (ts_tape_status(run->tape) != TS_OK) return tape_failure(run, error);
     for (int64_t j = 0; j < k; j++) memcpy(run->centers + j * d, moved->data + j * e, (size_t)d * sizeof *run->centers);

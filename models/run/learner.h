@@ -10,13 +10,13 @@
 #include "transformer.h"
 
 /* The definition; it has 12 (e^2 + e) parameters, e = d + s. */
-ts_definition ts_learner(ts_scheme scheme, double gamma, double dropout);
+ts_definition ts_learner(ts_construction construction, double gamma, double dropout);
 
 /* `steps` re-embedded steps on a tape, from points x [n,d] and centres c [k,d]: writes the centres [k,d] after each
- * step to after[steps]. The self-attention of the points is computed once. `draw` selects the random draws of dropout.
+ * step to after[steps]. The self-attention of the points is computed once. `step` selects the random draws of dropout.
  */
 void ts_learner_unroll(const ts_transformer *model, ts_tape *tape, const ts_real *x, int64_t n, const ts_real *c,
-                       int64_t steps, uint32_t draw, ts_tensor **after);
+                       int64_t steps, uint32_t step, ts_tensor **after);
 
 /* Runs a model on one data set after another. */
 typedef struct ts_learner_run ts_learner_run;

@@ -17,8 +17,8 @@ typedef struct fitting {
 
 static bool is_whole(const fitting *f, const ts_range *range, ts_group group) {
     const ts_range all = {.group = group};
-    const ts_place place = ts_range_place(range, f->definition->scheme, f->d, f->k),
-                   whole = ts_range_place(&all, f->definition->scheme, f->d, f->k);
+    const ts_place place = ts_range_place(range, f->definition->construction, f->d, f->k),
+                   whole = ts_range_place(&all, f->definition->construction, f->d, f->k);
     return range->group == group && place.first == whole.first && place.count == whole.count;
 }
 
@@ -28,39 +28,40 @@ static bool copies(const fitting *f, const ts_projection *p, ts_group group, dou
            is_whole(f, &p->copy[0].from, group) && is_whole(f, &p->copy[0].to, group);
 }
 
-static bool erases(const fitting *f, const ts_block *b, ts_group group) {
+static bool erases(const fitting *f, const ts_block_definition *b, ts_group group) {
     return b->identity && copies(f, &b->value, group, -1);
 }
 
 /* The factor of the scores. */
-static double factor_of(const fitting *f, const ts_block *b) {
-    const double e = (double)(f->d + ts_scheme_width(f->definition->scheme, f->k));
+static double factor_of(const fitting *f, const ts_block_definition *b) {
+    const double e = (double)(f->d + ts_construction_width(f->definition->construction, f->k));
     return b->scaled ? b->gamma / sqrt(e) : b->gamma;
 }
 
-static bool looks(const fitting *f, const ts_block *b, ts_group at, ts_group write) {
+static bool looks(const fitting *f, const ts_block_definition *b, ts_group at, ts_group write) {
     return !b->identity && !(b->dropout > 0) && copies(f, &b->query, at, 1) && copies(f, &b->key, at, 1) &&
            copies(f, &b->value, write, 1);
 }
 
 /* Is the map the mean of the points with its own code, none trimmed? */
-static bool trims_nothing(const fitting *f, const ts_block *b) {
+static bool trims_nothing(const fitting *f, const ts_block_definition *b) {
     return b->own_code && b->simplex.map == &ts_top_m_map && !(b->simplex.parameter > 0) &&
            looks(f, b, TS_GROUP_DATA, TS_GROUP_DATA);
 }
 
 static bool chooses_the_nearest(const fitting *f) {
-    const ts_block *b = &f->definition->cross_points;
+    const ts_block_definition *b = &f->definition->cross_points;
     const double gamma = factor_of(f, b);
-    const bool shares = b->simplex.map->argmax == TS_EVERY_ARGMAX && f->definition->scheme == TS_SCHEME_ONEHOT;
+    const bool shares =
+        b->simplex.map->argmax == TS_EVERY_ARGMAX && f->definition->construction == TS_CONSTRUCTION_ONEHOT;
     return looks(f, b, TS_GROUP_DATA, TS_GROUP_CODE) && !b->own_code && gamma >= 1e-12 && gamma <= 1e12 &&
            (b->simplex.map->argmax == TS_FIRST_ARGMAX || shares);
 }
 
 /* With the linear map the scores are the shares. Hardmax needs whole codes, and then selects all of them. */
 static bool averages_its_own(const fitting *f) {
-    const ts_block *b = &f->definition->cross_centers;
-    const bool onehot = f->definition->scheme == TS_SCHEME_ONEHOT, dot = b->score == TS_SCORE_DOT;
+    const ts_block_definition *b = &f->definition->cross_centers;
+    const bool onehot = f->definition->construction == TS_CONSTRUCTION_ONEHOT, dot = b->score == TS_SCORE_DOT;
     const bool whole = f->definition->cross_points.simplex.map->argmax == TS_FIRST_ARGMAX;
     if (trims_nothing(f, b)) return whole;
     if (b->own_code || !looks(f, b, TS_GROUP_CODE, TS_GROUP_DATA)) return false;
@@ -70,7 +71,8 @@ static bool averages_its_own(const fitting *f) {
 
 bool ts_streamed_layer_fits(const ts_definition *definition, int64_t d, int64_t k) {
     const fitting f = {definition, d, k};
-    const bool codes = definition->scheme == TS_SCHEME_ONEHOT || definition->scheme == TS_SCHEME_BINARY;
+    const bool codes =
+        definition->construction == TS_CONSTRUCTION_ONEHOT || definition->construction == TS_CONSTRUCTION_BINARY;
     if (!codes || definition->medoids || definition->feed_forward.present ||
         k > 1000000) /* a share of 1/k could be less than the least change of weights that counts */
         return false;
@@ -336,7 +338,7 @@ static double mean_of(const ts_streamed_layer *l, int64_t at, double mass) {
 }
 
 static void find_means(const ts_streamed_layer *l, ts_streamed_step *step) {
-#pragma omp parallel for if (ts_pays(l->parts * l->k * l->d))
+#pragma omp parallel for if (ts_worth_parallel(l->parts * l->k * l->d))
     for (int64_t j = 0; j < l->k; j++) {
         double mass = 0;
         for (int64_t p = 0; p < l->parts; p++) mass += l->masses[p * l->k + j];
@@ -357,7 +359,7 @@ ts_status ts_streamed_layer_step(ts_streamed_layer *l, const double *centers, in
     l->work_bytes = threads * each * sizeof *work;
     const ts_nearest_keys keys =
         ts_nearest_keys_prepare(l->d, l->k, l->dot, l->gamma, l->rows.points.exact != NULL, centers, l->keys);
-#pragma omp parallel for schedule(dynamic) reduction(&& : same, room) if (ts_pays(l->n * (l->k * l->d / TS_VECTOR_STEPS + l->d)))
+#pragma omp parallel for schedule(dynamic) reduction(&& : same, room) if (ts_worth_parallel(l->n * (l->k * l->d / TS_VECTOR_STEPS + l->d)))
     for (int64_t index = 0; index < l->parts; index++) {
         part p = {.layer = l, .keys = &keys, .labels = labels, .same = true, .room = true};
         p.work = work + (size_t)ts_thread() * each;

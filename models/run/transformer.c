@@ -18,7 +18,7 @@ typedef struct builder {
 } builder;
 
 static ts_place place_of(const builder *b, const ts_range *range) {
-    return ts_range_place(range, b->definition->scheme, b->model->d, b->model->k);
+    return ts_range_place(range, b->definition->construction, b->model->d, b->model->k);
 }
 
 /* Does every copy stay in its place? Then the matrix is stored as a diagonal. */
@@ -40,7 +40,8 @@ static ts_status add_projection(const builder *b, ts_linear *layer, const char *
     return ts_linear_add_fixed(layer, model->params, name, model->e, model->e, is_diagonal(b, p), b->error);
 }
 
-static ts_status add_block(const builder *b, ts_attention_block *block, const char *name, const ts_block *d) {
+static ts_status add_block(const builder *b, ts_attention_block *block, const char *name,
+                           const ts_block_definition *d) {
     char stream[TS_PARAM_NAME];
     block->identity = d->identity;
     block->spec = (ts_attention_spec){.score = d->score, .simplex = d->simplex, .dropout = d->dropout};
@@ -57,7 +58,7 @@ static ts_status add_block(const builder *b, ts_attention_block *block, const ch
 
 static ts_status add_norm_and_feed_forward(const builder *b) {
     ts_transformer *model = b->model;
-    const ts_norm *norm = &b->definition->norm;
+    const ts_norm_definition *norm = &b->definition->norm;
     const ts_feed_forward_definition *f = &b->definition->feed_forward;
     model->has_norm = norm->present;
     model->has_feed_forward = f->present;
@@ -93,7 +94,7 @@ static void fill_projection(const builder *b, const ts_linear *layer, const ts_p
 }
 
 /* Queries and keys that copy the same coordinates are both zero elsewhere: they are narrowed to these coordinates. */
-static void narrow(const builder *b, ts_attention_block *block, const ts_block *d) {
+static void narrow(const builder *b, ts_attention_block *block, const ts_block_definition *d) {
     const ts_copy *q = d->query.copy, *k = d->key.copy;
     if (d->identity || d->query.learned || d->key.learned || d->query.n_copies != 1 || d->key.n_copies != 1) return;
     if (!block->query.diagonal || !block->key.diagonal || q->scale != 1 || k->scale != 1) return;
@@ -103,7 +104,7 @@ static void narrow(const builder *b, ts_attention_block *block, const ts_block *
     block->query.count = block->key.count = from.count;
 }
 
-static void fill_block(const builder *b, ts_attention_block *block, const ts_block *d) {
+static void fill_block(const builder *b, ts_attention_block *block, const ts_block_definition *d) {
     fill_projection(b, &block->value, &d->value);
     if (d->identity) return;
     fill_projection(b, &block->query, &d->query);
@@ -113,7 +114,7 @@ static void fill_block(const builder *b, ts_attention_block *block, const ts_blo
 
 static void fill_norm_and_feed_forward(const builder *b) {
     ts_transformer *model = b->model;
-    const ts_norm *norm = &b->definition->norm;
+    const ts_norm_definition *norm = &b->definition->norm;
     const ts_feed_forward_definition *f = &b->definition->feed_forward;
     if (norm->present) {
         ts_real *gain = ts_params_value(model->params, model->norm.gain);
@@ -142,7 +143,7 @@ static ts_status build(const builder *b) {
     model->book = malloc(((size_t)(model->k * model->c) + 1) * sizeof *model->book);
     if (model->params == NULL || model->book == NULL)
         return ts_error_set(b->error, TS_ERROR_MEMORY, "out of memory for a model");
-    ts_scheme_code_book(model->scheme, model->k, model->book);
+    ts_construction_code_book(model->construction, model->k, model->book);
     for (int i = 0; i < TS_BLOCKS; i++)
         if (add_block(b, blocks[i], ts_block_names[i], ts_definition_block((ts_definition *)b->definition, i)) != TS_OK)
             return b->error->status;
@@ -158,10 +159,10 @@ ts_status ts_transformer_build(ts_transformer *model, const ts_definition *defin
                                uint64_t seed, ts_error *error) {
     *model = (ts_transformer){.d = d, .k = k};
     if (ts_definition_check(definition, d, k, error) != TS_OK) return error->status;
-    model->scheme = definition->scheme;
+    model->construction = definition->construction;
     model->own_code = definition->cross_centers.own_code;
-    model->c = ts_scheme_code_width(definition->scheme, k);
-    model->s = ts_scheme_width(definition->scheme, k);
+    model->c = ts_construction_code_width(definition->construction, k);
+    model->s = ts_construction_width(definition->construction, k);
     model->e = d + model->s;
     const builder b = {model, definition, seed, error};
     const ts_status status = build(&b);
@@ -175,13 +176,13 @@ void ts_transformer_clear(ts_transformer *model) {
     *model = (ts_transformer){0};
 }
 
-ts_transformer ts_transformer_view(const ts_transformer *model, ts_params *params, uint64_t draws, bool dropout) {
+ts_transformer ts_transformer_view(const ts_transformer *model, ts_params *params, uint64_t draw_seed, bool dropout) {
     ts_transformer view = *model;
     ts_attention_block *const blocks[TS_BLOCKS] = {&view.cross_points, &view.self_points, &view.cross_centers,
                                                    &view.self_centers};
     view.params = params;
     for (int i = 0; i < TS_BLOCKS; i++) {
-        blocks[i]->spec.dropout_rng.seed = blocks[i]->spec.simplex.rng.seed = draws;
+        blocks[i]->spec.dropout_rng.seed = blocks[i]->spec.simplex.rng.seed = draw_seed;
         if (!dropout) blocks[i]->spec.dropout = 0;
     }
     return view;
@@ -197,7 +198,7 @@ void ts_transformer_embed(const ts_transformer *model, int64_t rows, const ts_re
         memcpy(token, data + i * d, (size_t)d * sizeof *token);
         memset(token + d, 0, (size_t)model->s * sizeof *token);
         if (code != NULL) memcpy(token + d, code + i * c, (size_t)c * sizeof *token);
-        if (model->scheme != TS_SCHEME_DOT) continue;
+        if (model->construction != TS_CONSTRUCTION_DOT) continue;
         double norm = 0;
         for (int64_t a = 0; a < d; a++) norm += (double)token[a] * (double)token[a];
         token[d + c] = (ts_real)norm;
@@ -208,7 +209,8 @@ void ts_transformer_embed(const ts_transformer *model, int64_t rows, const ts_re
 int64_t ts_transformer_decode(const ts_transformer *model, const ts_real *token) {
     const ts_real *code = token + model->d;
     int64_t best = 0;
-    if (model->c == model->k && model->scheme != TS_SCHEME_BINARY) { /* the nearest code is that of the largest share */
+    if (model->c == model->k &&
+        model->construction != TS_CONSTRUCTION_BINARY) { /* the nearest code is that of the largest share */
         for (int64_t j = 1; j < model->k; j++)
             if (code[j] > code[best]) best = j;
         return best;
@@ -225,7 +227,7 @@ int64_t ts_transformer_decode(const ts_transformer *model, const ts_real *token)
     return best;
 }
 
-ts_tensor *ts_transformer_enter(const ts_transformer *model, ts_tape *tape, ts_tensor *tokens) {
+ts_tensor *ts_transformer_norm_input(const ts_transformer *model, ts_tape *tape, ts_tensor *tokens) {
     if (!model->has_norm) return tokens;
     ts_norm_layer norm = model->norm;
     norm.eps = 0;
@@ -250,20 +252,21 @@ static ts_tensor *add_cross(const ts_transformer *model, ts_tape *tape, const ts
     return ts_scope_end(tape, scope, ts_add(tape, stream, written));
 }
 
-ts_tensor *ts_transformer_stream(const ts_transformer *model, ts_tape *tape, ts_tensor *points, uint32_t step) {
+ts_tensor *ts_transformer_self_attend_points(const ts_transformer *model, ts_tape *tape, ts_tensor *points,
+                                             uint32_t step) {
     return add_self(model, tape, &model->self_points, points, step);
 }
 
-ts_tensor *ts_transformer_assign_on(const ts_transformer *model, ts_tape *tape, ts_tensor *stream, ts_tensor *points,
-                                    ts_tensor *centers, uint32_t step) {
+ts_tensor *ts_transformer_cross_attend_points(const ts_transformer *model, ts_tape *tape, ts_tensor *stream,
+                                              ts_tensor *points, ts_tensor *centers, uint32_t step) {
     return add_cross(model, tape, &model->cross_points, stream, points, centers, NULL, step);
 }
 
 ts_tensor *ts_transformer_assign(const ts_transformer *model, ts_tape *tape, ts_tensor *points, ts_tensor *centers,
                                  uint32_t step) {
     const ts_scope scope = ts_scope_begin(tape);
-    ts_tensor *stream = ts_transformer_stream(model, tape, points, step);
-    return ts_scope_end(tape, scope, ts_transformer_assign_on(model, tape, stream, points, centers, step));
+    ts_tensor *stream = ts_transformer_self_attend_points(model, tape, points, step);
+    return ts_scope_end(tape, scope, ts_transformer_cross_attend_points(model, tape, stream, points, centers, step));
 }
 
 /* mask [..,k,n]: 1 where the point carries the code of the centre. NULL if the model needs no mask. */
@@ -275,8 +278,8 @@ static ts_tensor *own_code_mask(const ts_transformer *model, ts_tape *tape, cons
     shape.dim[shape.rank - 1] = n;
     ts_tensor *mask = ts_constant(tape, shape, NULL);
     if (ts_tape_status(tape) != TS_OK) return NULL;
-    const int64_t rows = ts_rows(&points->shape);
-#pragma omp parallel for if (ts_pays(rows * model->e))
+    const int64_t rows = ts_shape_rows(&points->shape);
+#pragma omp parallel for if (ts_worth_parallel(rows * model->e))
     for (int64_t r = 0; r < rows; r++) {
         const int64_t j = ts_transformer_decode(model, points->data + r * model->e);
         mask->data[(r / n * k + j) * n + r % n] = 1;
@@ -284,8 +287,8 @@ static ts_tensor *own_code_mask(const ts_transformer *model, ts_tape *tape, cons
     return mask;
 }
 
-ts_tensor *ts_transformer_move(const ts_transformer *model, ts_tape *tape, ts_tensor *points, ts_tensor *centers,
-                               uint32_t step) {
+ts_tensor *ts_transformer_attend_centers(const ts_transformer *model, ts_tape *tape, ts_tensor *points,
+                                         ts_tensor *centers, uint32_t step) {
     const ts_scope scope = ts_scope_begin(tape);
     ts_tensor *mask = own_code_mask(model, tape, points);
     ts_tensor *stream = add_self(model, tape, &model->self_centers, centers, step);
@@ -293,7 +296,7 @@ ts_tensor *ts_transformer_move(const ts_transformer *model, ts_tape *tape, ts_te
                         add_cross(model, tape, &model->cross_centers, stream, centers, points, mask, step));
 }
 
-ts_tensor *ts_transformer_settle(const ts_transformer *model, ts_tape *tape, ts_tensor *centers) {
+ts_tensor *ts_transformer_norm_and_feed_forward(const ts_transformer *model, ts_tape *tape, ts_tensor *centers) {
     if (model->has_norm) centers = ts_norm_layer_forward(&model->norm, model->params, tape, centers);
     if (model->has_feed_forward) centers = ts_feed_forward_forward(&model->feed_forward, model->params, tape, centers);
     return centers;
@@ -301,7 +304,8 @@ ts_tensor *ts_transformer_settle(const ts_transformer *model, ts_tape *tape, ts_
 
 ts_tensor *ts_transformer_update(const ts_transformer *model, ts_tape *tape, ts_tensor *points, ts_tensor *centers,
                                  uint32_t step) {
-    return ts_transformer_settle(model, tape, ts_transformer_move(model, tape, points, centers, step));
+    return ts_transformer_norm_and_feed_forward(model, tape,
+                                                ts_transformer_attend_centers(model, tape, points, centers, step));
 }
 
 ts_tensor *ts_transformer_assign_weights(const ts_transformer *model, ts_tape *tape, ts_tensor *points,

@@ -1,7 +1,8 @@
 /* transformer.h: builds a definition into layers and parameters, and applies its layer by ops on a tape.
  *
- * Tokens are rows of width e = d + s: first the data coordinates, then code, norm and one, as far as the scheme has
- * them (definition.h). Tokens of points are [..,n,e], of centres [..,k,e]. Failures are recorded on the tape (tape.h).
+ * Tokens are rows of width e = d + s: first the data coordinates, then code, norm and one, as far as the construction
+ * has them (definition.h). Tokens of points are [..,n,e], of centres [..,k,e]. Failures are recorded on the tape
+ * (tape.h).
  */
 #ifndef TS_TRANSFORMER_H
 #define TS_TRANSFORMER_H
@@ -13,7 +14,7 @@
 
 typedef struct ts_transformer {
     int64_t d, k, c, s, e; /* c: width of the code; s: width of all that follows the data */
-    ts_scheme scheme;
+    ts_construction construction;
     bool own_code, has_norm, has_feed_forward;
     ts_params *params; /* "cross_points.query.weight" etc. */
     ts_real *book;     /* the code book [k,c] */
@@ -30,7 +31,7 @@ void ts_transformer_clear(ts_transformer *model); /* an empty or zeroed model is
 
 /* A view of a model, which must outlive it: it uses `params` (shared ones, or the model's own), has its own random
  * draws, and is with or without dropout. Do not clear it. */
-ts_transformer ts_transformer_view(const ts_transformer *model, ts_params *params, uint64_t draws, bool dropout);
+ts_transformer ts_transformer_view(const ts_transformer *model, ts_params *params, uint64_t draw_seed, bool dropout);
 
 /* Writes the tokens [rows, e] of rows of data [rows, d] with codes [rows, c] (NULL: zeros). */
 void ts_transformer_embed(const ts_transformer *model, int64_t rows, const ts_real *data, const ts_real *code,
@@ -38,24 +39,25 @@ void ts_transformer_embed(const ts_transformer *model, int64_t rows, const ts_re
 
 /* Applied once to tokens of points and of initial centres, before the first layer: the norm, if the model has one. A
  * row of zeros stays zero. */
-ts_tensor *ts_transformer_enter(const ts_transformer *model, ts_tape *tape, ts_tensor *tokens);
+ts_tensor *ts_transformer_norm_input(const ts_transformer *model, ts_tape *tape, ts_tensor *tokens);
 
 /* The first half of a layer: points' = points + A2(points, points) + A1(points, centres). */
 ts_tensor *ts_transformer_assign(const ts_transformer *model, ts_tape *tape, ts_tensor *points, ts_tensor *centers,
                                  uint32_t step);
 /* The same in two parts. The first, points + A2(points, points), does not depend on the centres: if points have the
  * same tokens in every step it is computed once. The second adds A1(points, centres) to that stream. */
-ts_tensor *ts_transformer_stream(const ts_transformer *model, ts_tape *tape, ts_tensor *points, uint32_t step);
-ts_tensor *ts_transformer_assign_on(const ts_transformer *model, ts_tape *tape, ts_tensor *stream, ts_tensor *points,
-                                    ts_tensor *centers, uint32_t step);
+ts_tensor *ts_transformer_self_attend_points(const ts_transformer *model, ts_tape *tape, ts_tensor *points,
+                                             uint32_t step);
+ts_tensor *ts_transformer_cross_attend_points(const ts_transformer *model, ts_tape *tape, ts_tensor *stream,
+                                              ts_tensor *points, ts_tensor *centers, uint32_t step);
 /* The second half: centres' = centres + A4(centres, centres) + A3(centres, points'), then norm and feed-forward block.
  */
 ts_tensor *ts_transformer_update(const ts_transformer *model, ts_tape *tape, ts_tensor *points, ts_tensor *centers,
                                  uint32_t step);
 /* The same in two parts: the attention with its residual stream, and the norm and feed-forward block. */
-ts_tensor *ts_transformer_move(const ts_transformer *model, ts_tape *tape, ts_tensor *points, ts_tensor *centers,
-                               uint32_t step);
-ts_tensor *ts_transformer_settle(const ts_transformer *model, ts_tape *tape, ts_tensor *centers);
+ts_tensor *ts_transformer_attend_centers(const ts_transformer *model, ts_tape *tape, ts_tensor *points,
+                                         ts_tensor *centers, uint32_t step);
+ts_tensor *ts_transformer_norm_and_feed_forward(const ts_transformer *model, ts_tape *tape, ts_tensor *centers);
 
 /* The attention weights of A1 [..,n,k], and of A3 [..,k,n], before dropout. */
 ts_tensor *ts_transformer_assign_weights(const ts_transformer *model, ts_tape *tape, ts_tensor *points,

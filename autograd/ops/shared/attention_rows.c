@@ -46,7 +46,7 @@ ts_attention_rows ts_attention_rows_of(const ts_node *node, int mask, int64_t f)
                            .batches = 1,
                            .n = q->dim[q->rank - 2],
                            .m = k->dim[k->rank - 2],
-                           .e = ts_cols(q),
+                           .e = ts_shape_cols(q),
                            .f = f};
     for (int i = 0; i + 2 < q->rank; i++) a.batches *= q->dim[i];
     a.strip = a.m == 0 ? STRIP_ROWS : STRIP_SCORES / a.m;

@@ -53,13 +53,13 @@ int64_t ts_row_start(const ts_runs *runs, int i, int64_t row) {
 size_t ts_binary_scratch(const ts_node *node) {
     const ts_shape *out = &node->out->shape;
     const bool stretched = !ts_shape_equal(&node->in[0]->shape, out) || !ts_shape_equal(&node->in[1]->shape, out);
-    return stretched && node->out->wants_grad ? (size_t)ts_size(out) * sizeof(ts_real) : 0;
+    return stretched && node->out->wants_grad ? (size_t)ts_shape_size(out) * sizeof(ts_real) : 0;
 }
 
 void ts_binary_each(const ts_node *node, ts_real *out, ts_item_fn *run) {
     const ts_binary_call call = {
         .runs = ts_runs_of(node), .a = node->in[0]->data, .b = node->in[1]->data, .dy = node->out->grad, .out = out};
-    ts_for_each(call.runs.rows * call.runs.runs_per_row, ts_size(&node->out->shape), run, &call);
+    ts_for_each(call.runs.rows * call.runs.runs_per_row, ts_shape_size(&node->out->shape), run, &call);
 }
 
 void ts_binary_gradient(const ts_node *node, int i, ts_item_fn *assign, ts_item_fn *add) {
@@ -70,7 +70,7 @@ void ts_binary_gradient(const ts_node *node, int i, ts_item_fn *assign, ts_item_
         ts_binary_each(node, in->grad, fresh ? assign : add);
         return;
     }
-    if (fresh) memset(in->grad, 0, (size_t)ts_size(&in->shape) * sizeof *in->grad);
+    if (fresh) memset(in->grad, 0, (size_t)ts_shape_size(&in->shape) * sizeof *in->grad);
     ts_binary_each(node, node->scratch, assign);
     ts_sum_to_shape(&node->out->shape, node->scratch, &in->shape, in->grad);
 }

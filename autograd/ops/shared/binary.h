@@ -1,8 +1,8 @@
 /* binary.h: the passes of elementwise ops y = f(a, b) with broadcasting.
  *
  * TS_BINARY_FORWARD(name, f) defines a forward pass from f, an expression in a and b.
- * TS_BINARY_BACKWARD(name, ga, gb) defines a backward pass that adds TS_ASKED(dy, ga) and TS_ASKED(dy, gb) to the
- * gradients of a and b; ga and gb are expressions in a, b and dy. The gradient of an operand that was stretched is
+ * TS_BINARY_BACKWARD(name, ga, gb) defines a backward pass that adds TS_IF_NONZERO(dy, ga) and TS_IF_NONZERO(dy, gb) to
+ * the gradients of a and b; ga and gb are expressions in a, b and dy. The gradient of an operand that was stretched is
  * summed over the stretched axes, so it always has the operand's own shape. */
 #ifndef TS_BINARY_H
 #define TS_BINARY_H
@@ -76,9 +76,9 @@ void ts_binary_gradient(const ts_node *node, int i, ts_item_fn *assign, ts_item_
         ts_binary_each(node, node->out->data, name##_run); \
     }
 
-#define TS_BINARY_GRADIENT(name, g)                                                               \
-    TS_BINARY_RUN(name##_assign, const ts_real dy = dout[i]; out[i] = TS_ASKED(dy, (ts_real)(g))) \
-    TS_BINARY_RUN(name##_add, const ts_real dy = dout[i]; out[i] += TS_ASKED(dy, (ts_real)(g)))
+#define TS_BINARY_GRADIENT(name, g)                                                                    \
+    TS_BINARY_RUN(name##_assign, const ts_real dy = dout[i]; out[i] = TS_IF_NONZERO(dy, (ts_real)(g))) \
+    TS_BINARY_RUN(name##_add, const ts_real dy = dout[i]; out[i] += TS_IF_NONZERO(dy, (ts_real)(g)))
 
 #define TS_BINARY_BACKWARD(name, ga, gb)                            \
     TS_BINARY_GRADIENT(name##_a, ga)                                \

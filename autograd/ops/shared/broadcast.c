@@ -90,5 +90,6 @@ void ts_sum_to_shape(const ts_shape *from, const ts_real *src, const ts_shape *t
     ts_padded_dims(to, k.kept);
     for (int a = 0; a < TS_MAX_RANK; a++) k.reduced[a] = k.kept[a] == 1;
     k.strips = (k.kept[3] + STRIP - 1) / STRIP;
-    if (ts_size(from) > 0) ts_for_each(k.kept[0] * k.kept[1] * k.kept[2] * k.strips, ts_size(from), sum_item, &k);
+    if (ts_shape_size(from) > 0)
+        ts_for_each(k.kept[0] * k.kept[1] * k.kept[2] * k.strips, ts_shape_size(from), sum_item, &k);
 }

@@ -21,7 +21,7 @@ static sizes sizes_of(const ts_node *node) {
     const ts_shape *a = &node->in[0]->shape, *b = &node->in[1]->shape;
     return (sizes){.n = a->dim[a->rank - 2],
                    .m = b->dim[b->rank - 2],
-                   .d = ts_cols(a),
+                   .d = ts_shape_cols(a),
                    .full = ts_grid_of(&node->out->shape),
                    .grid = {ts_grid_of(a), ts_grid_of(b)}};
 }
@@ -29,9 +29,9 @@ static sizes sizes_of(const ts_node *node) {
 ts_status ts_shape_distances(const ts_node *node, ts_shape *out) {
     const ts_shape *a = &node->in[0]->shape, *b = &node->in[1]->shape;
     if (a->rank < 2 || b->rank < 2) return ts_refuse(node, TS_ERROR_SHAPE, "both must have rank 2 or more");
-    if (ts_cols(a) != ts_cols(b))
-        return ts_refuse(node, TS_ERROR_SHAPE, "widths %lld and %lld differ", (long long)ts_cols(a),
-                         (long long)ts_cols(b));
+    if (ts_shape_cols(a) != ts_shape_cols(b))
+        return ts_refuse(node, TS_ERROR_SHAPE, "widths %lld and %lld differ", (long long)ts_shape_cols(a),
+                         (long long)ts_shape_cols(b));
     return ts_shape_batched(node, a->dim[a->rank - 2], b->dim[b->rank - 2], out);
 }
 
@@ -109,7 +109,7 @@ static inline double weight_of(const side *s, int64_t r, int64_t j) {
     const int64_t at = r * s->row_step + j * s->other_step;
     const double dy = (double)s->dy[at], y = (double)s->y[at];
     if (!s->root) return 2 * dy;
-    return y == 0 ? 0 : TS_ASKED(dy, dy / y);
+    return y == 0 ? 0 : TS_IF_NONZERO(dy, dy / y);
 }
 
 /* sum[q * DEPTH + c] += the gradient of `rows` rows from r on in `width` coordinates from `first` on. `rows`, 1 or 2,

@@ -27,7 +27,7 @@ static inline ts_status ts_norm_shape(const ts_node *node, ts_shape *out) {
     const ts_shape *x = &node->in[0]->shape, wanted = TS_SHAPE(range->count);
     char text[TS_SHAPE_TEXT];
     if (x->rank == 0) return ts_refuse(node, TS_ERROR_SHAPE, "a scalar has no coordinates");
-    const int64_t width = ts_cols(x);
+    const int64_t width = ts_shape_cols(x);
     if (range->count < 1)
         return ts_refuse(node, TS_ERROR_SHAPE, "%lld coordinates: at least 1 is normalised", (long long)range->count);
     if (range->first < 0 || range->first > width || range->count > width - range->first)
@@ -79,9 +79,9 @@ static inline ts_norm_row ts_norm_row_of(const ts_real *x, int64_t count, double
 static inline void ts_norm_forward(const ts_node *node, bool centred) {
     const ts_norm_range *range = node->attr;
     const ts_shape *shape = &node->out->shape;
-    const int64_t rows = ts_rows(shape), width = ts_cols(shape), first = range->first, count = range->count;
+    const int64_t rows = ts_shape_rows(shape), width = ts_shape_cols(shape), first = range->first, count = range->count;
     const ts_real *gain = node->in[1]->data, *bias = node->n_in > 2 ? node->in[2]->data : NULL;
-#pragma omp parallel for if (ts_pays(rows * width))
+#pragma omp parallel for if (ts_worth_parallel(rows * width))
     for (int64_t r = 0; r < rows; r++) {
         const ts_real *x = node->in[0]->data + r * width;
         ts_real *y = node->out->data + r * width;
@@ -100,7 +100,7 @@ static inline void ts_norm_forward(const ts_node *node, bool centred) {
 enum { TS_NORM_BLOCKS = 64 };
 
 static inline int64_t ts_norm_blocks(const ts_node *node) {
-    const int64_t rows = ts_rows(&node->in[0]->shape);
+    const int64_t rows = ts_shape_rows(&node->in[0]->shape);
     return rows < TS_NORM_BLOCKS ? rows : TS_NORM_BLOCKS;
 }
 
@@ -112,18 +112,18 @@ static inline size_t ts_norm_scratch(const ts_node *node) {
 /* Adds the gradients of one row to dx and to the sums dgain and dbias [count]. */
 static inline void ts_norm_backward_row(const ts_node *node, bool centred, int64_t r, double *dgain, double *dbias) {
     const ts_norm_range *range = node->attr;
-    const int64_t width = ts_cols(&node->out->shape), first = range->first, count = range->count;
+    const int64_t width = ts_shape_cols(&node->out->shape), first = range->first, count = range->count;
     const ts_real *x = node->in[0]->data + r * width, *dy = node->out->grad + r * width, *gain = node->in[1]->data;
     const ts_norm_row row = ts_norm_row_of(x + first, count, range->eps, centred);
-    const bool asked = ts_any_asked(dy + first, count);
+    const bool asked = ts_any_nonzero(dy + first, count);
     double sum = 0, product = 0;
     for (int64_t k = 0; k < count && asked; k++) {
         const double d = (double)dy[first + k], h = ts_norm_value(&row, x[first + k]);
-        const double g = TS_ASKED(d, (double)gain[k] * d);
-        dgain[k] += TS_ASKED(d, d * h);
+        const double g = TS_IF_NONZERO(d, (double)gain[k] * d);
+        dgain[k] += TS_IF_NONZERO(d, d * h);
         dbias[k] += d;
         sum += g;
-        product += TS_ASKED(g, g * h);
+        product += TS_IF_NONZERO(g, g * h);
     }
     if (node->in[0]->grad == NULL) return;
     ts_real *dx = node->in[0]->grad + r * width;
@@ -132,7 +132,7 @@ static inline void ts_norm_backward_row(const ts_node *node, bool centred, int64
         const int64_t k = c - first;
         double d = (double)dy[c];
         if (asked && k >= 0 && k < count) {
-            const double g = TS_ASKED(d, (double)gain[k] * d);
+            const double g = TS_IF_NONZERO(d, (double)gain[k] * d);
             d = 0.5 * (g - mean - ts_norm_value(&row, x[c]) * slope) / row.scale / row.spread;
         }
         dx[c] += (ts_real)d;
@@ -141,10 +141,10 @@ static inline void ts_norm_backward_row(const ts_node *node, bool centred, int64
 
 static inline void ts_norm_backward(const ts_node *node, bool centred) {
     const ts_norm_range *range = node->attr;
-    const int64_t rows = ts_rows(&node->out->shape), count = range->count;
+    const int64_t rows = ts_shape_rows(&node->out->shape), count = range->count;
     const int64_t blocks = ts_norm_blocks(node);
     double *const sums = node->scratch;
-#pragma omp parallel for if (ts_pays(ts_size(&node->out->shape)))
+#pragma omp parallel for if (ts_worth_parallel(ts_shape_size(&node->out->shape)))
     for (int64_t b = 0; b < blocks; b++) {
         double *dgain = sums + 2 * b * count, *dbias = dgain + count;
         for (int64_t k = 0; k < 2 * count; k++) dgain[k] = 0;

@@ -1,9 +1,8 @@
 /* unary.h: the passes of elementwise ops y = f(x).
  *
  * TS_UNARY_FORWARD(name, f, attr_type) defines a forward pass from f, an expression in x and *attr.
- * TS_UNARY_BACKWARD(name, g, attr_type) defines a backward pass that adds TS_ASKED(dy, g) to the gradient of x; g is an
- * expression in x, y, dy and *attr.
- * attr_type is the type of *attr, int if the op has no attributes. */
+ * TS_UNARY_BACKWARD(name, g, attr_type) defines a backward pass that adds TS_IF_NONZERO(dy, g) to the gradient of x; g
+ * is an expression in x, y, dy and *attr. attr_type is the type of *attr, int if the op has no attributes. */
 #ifndef TS_UNARY_H
 #define TS_UNARY_H
 
@@ -20,20 +19,20 @@ static inline ts_status ts_shape_same(const ts_node *node, ts_shape *out) {
 enum { TS_UNARY_RUN = 8192 };
 
 static inline void ts_unary_each(const ts_node *node, ts_item_fn *run) {
-    const int64_t size = ts_size(&node->out->shape);
+    const int64_t size = ts_shape_size(&node->out->shape);
     ts_for_each((size + TS_UNARY_RUN - 1) / TS_UNARY_RUN, size, run, node);
 }
 
-#define TS_UNARY_RUN_OF(name, attr_type, ...)                                       \
-    static void name(const void *context, int64_t run) {                            \
-        const ts_node *node = context;                                              \
-        const int64_t size = ts_size(&node->out->shape), from = run * TS_UNARY_RUN; \
-        const int64_t to = size - from < TS_UNARY_RUN ? size : from + TS_UNARY_RUN; \
-        const ts_real *in = node->in[0]->data;                                      \
-        ts_real *out = node->out->data;                                             \
-        const attr_type *attr = node->attr;                                         \
-        (void)attr;                                                                 \
-        __VA_ARGS__                                                                 \
+#define TS_UNARY_RUN_OF(name, attr_type, ...)                                             \
+    static void name(const void *context, int64_t run) {                                  \
+        const ts_node *node = context;                                                    \
+        const int64_t size = ts_shape_size(&node->out->shape), from = run * TS_UNARY_RUN; \
+        const int64_t to = size - from < TS_UNARY_RUN ? size : from + TS_UNARY_RUN;       \
+        const ts_real *in = node->in[0]->data;                                            \
+        ts_real *out = node->out->data;                                                   \
+        const attr_type *attr = node->attr;                                               \
+        (void)attr;                                                                       \
+        __VA_ARGS__                                                                       \
     }
 
 /* clang-format off */
@@ -58,7 +57,7 @@ static inline void ts_unary_each(const ts_node *node, ts_item_fn *run) {
             const ts_real x = in[i], y = out[i], dy = dout[i];          \
             (void)x, (void)y;                                           \
             const ts_real term = (ts_real)(g); /* avoids a branch */    \
-            din[i] = (fresh ? 0 : din[i]) + TS_ASKED(dy, term);         \
+            din[i] = (fresh ? 0 : din[i]) + TS_IF_NONZERO(dy, term);         \
         })                                                              \
     static void name(const ts_node *node) {                             \
         if (node->in[0]->grad != NULL) ts_unary_each(node, name##_run); \

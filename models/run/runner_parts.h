@@ -1,14 +1,14 @@
-/* circuit_parts.h: the internal state and functions of a circuit, for circuit*.c only. */
-#ifndef TS_CIRCUIT_PARTS_H
-#define TS_CIRCUIT_PARTS_H
+/* runner_parts.h: the internal state and functions of a runner, for runner*.c only. */
+#ifndef TS_RUNNER_PARTS_H
+#define TS_RUNNER_PARTS_H
 
 #include "../data/clustering.h"
 #include "../definition/definition.h"
 #include "streamed_layer.h"
 #include "transformer.h"
 
-typedef struct ts_circuit ts_circuit; /* circuit.h */
-struct ts_circuit {
+typedef struct ts_runner ts_runner; /* runner.h */
+struct ts_runner {
     ts_transformer model;
     ts_problem problem;
     ts_tape *tape;
@@ -18,7 +18,7 @@ struct ts_circuit {
     int64_t data_step;
     ts_real *tokens; /* [k,e] tokens of the centres */
     double *places;  /* [k,d] positions of the centres; the same array as state.exact_centers */
-    /* circuit_exact.c: the layer is streamed in double, `places` are the centres, and there are no tokens. */
+    /* runner_exact.c: the layer is streamed in double, `places` are the centres, and there are no tokens. */
     bool exact;
     double *moved;   /* [k,d] their positions after a step */
     double *factors; /* [n] factors that make the points unit vectors; NULL without a norm */
@@ -37,26 +37,26 @@ struct ts_circuit {
 };
 
 /* Finds the centres without direction; `means` [k,e] are their tokens before the norm. */
-void ts_circuit_find_lost(ts_circuit *circuit, const ts_real *means);
+void ts_runner_find_lost(ts_runner *runner, const ts_real *means);
 
-/* Can the definition be run in double? If so, these two prepare the circuit and make a step. */
-bool ts_circuit_fits_exactly(const ts_definition *definition, int64_t d, int64_t k);
-ts_status ts_circuit_begin_exactly(ts_circuit *circuit, const ts_definition *definition, ts_error *error);
-ts_status ts_circuit_step_exactly(ts_circuit *circuit, bool *same, bool *rest, ts_error *error);
+/* Can the definition be run in double? If so, these two prepare the runner and make a step. */
+bool ts_runner_fits_exactly(const ts_definition *definition, int64_t d, int64_t k);
+ts_status ts_runner_begin_exactly(ts_runner *runner, const ts_definition *definition, ts_error *error);
+ts_status ts_runner_step_exactly(ts_runner *runner, bool *same, bool *rest, ts_error *error);
 
 /* Has a coordinate of a centre not moved, up to rounding? */
-bool ts_circuit_rests(double now, double before, double widest, double eps);
+bool ts_runner_rests(double now, double before, double widest, double eps);
 
 /* After an update: places the centres of empty clusters and those without direction. `centers` are the new tokens
- * [k,e], and c->tokens the old ones; in an exact circuit `centers` is NULL, and c->moved and c->places are used. */
-ts_status ts_circuit_repair(ts_circuit *circuit, ts_real *centers, ts_error *error);
+ * [k,e], and c->tokens the old ones; in an exact runner `centers` is NULL, and c->moved and c->places are used. */
+ts_status ts_runner_repair(ts_runner *runner, ts_real *centers, ts_error *error);
 
 /* k-medoids, in this order: move initial centres to rows; make each medoid a member of its own cluster; find the rows
  * that equal the new centres; remember the cheapest medoids; restore them. */
-ts_status ts_circuit_snap_medoids(ts_circuit *circuit, ts_error *error);
-void ts_circuit_pin_medoids(ts_circuit *circuit);
-void ts_circuit_find_medoids(ts_circuit *circuit);
-void ts_circuit_remember_medoids(ts_circuit *circuit);
-void ts_circuit_restore_medoids(ts_circuit *circuit);
+ts_status ts_runner_snap_medoids(ts_runner *runner, ts_error *error);
+void ts_runner_pin_medoids(ts_runner *runner);
+void ts_runner_find_medoids(ts_runner *runner);
+void ts_runner_remember_medoids(ts_runner *runner);
+void ts_runner_restore_medoids(ts_runner *runner);
 
 #endif
