@@ -269,6 +269,9 @@
 #define ts_plain_update ts_plain_update_double
 #define ts_poison_fresh ts_poison_fresh_double
 #define ts_power_map ts_power_map_double
+#define ts_principal_axes_find ts_principal_axes_find_double
+#define ts_principal_axes_free ts_principal_axes_free_double
+#define ts_principal_axes_project ts_principal_axes_project_double
 #define ts_product_compute ts_product_compute_double
 #define ts_range_place ts_range_place_double
 #define ts_reduction_scratch ts_reduction_scratch_double

@@ -73,6 +73,9 @@ int ts_safetensors_dtype_size(ts_safetensors_dtype dtype);
  * zero dimensions left out. So the dimensions of a tensor that was read can be multiplied in any order. */
 int64_t ts_safetensor_count(const ts_safetensor *tensor);
 
+/* Element i, whatever the dtype, rounded to double where it is a large integer; a BOOL is 0 or 1. */
+double ts_safetensor_at(const ts_safetensor *tensor, int64_t i);
+
 /* Copies the elements if the tensor is F32 and has `count` of them; else returns false. */
 bool ts_safetensor_copy_f32(const ts_safetensor *tensor, int64_t count, float *out);
 

@@ -1,6 +1,7 @@
 /* safetensors_base.c: dtypes, sizes and messages of safetensors. */
 #include "safetensors_base.h"
 
+#include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -61,4 +62,49 @@ bool ts_safetensors_fail(ts_io_error *error, const char *path, const char *name,
     va_end(arguments);
     ts_safetensors_quote(name, quoted);
     return ts_io_fail(error, path, "tensor %s: %s", quoted, reason);
+}
+
+/* ---- elements ---------------------------------------------------------------------------------------------------- */
+
+/* IEEE 754 half precision: sign, 5 bits of exponent, 10 of fraction. */
+static double from_half(uint16_t bits) {
+    const int exponent = bits >> 10 & 31;
+    const double fraction = bits & 1023, sign = bits >> 15 ? -1 : 1;
+    if (exponent == 31) return fraction > 0 ? NAN : sign * INFINITY;
+    return sign * (exponent == 0 ? ldexp(fraction, -24) : ldexp(1024 + fraction, exponent - 25));
+}
+
+/* bfloat16 is the upper half of a float. */
+static double from_brain(uint16_t bits) {
+    const uint32_t wide = (uint32_t)bits << 16;
+    float value;
+    memcpy(&value, &wide, sizeof value);
+    return (double)value;
+}
+
+#define ELEMENT(type, convert)            \
+    {                                     \
+        type value;                       \
+        memcpy(&value, at, sizeof value); \
+        return (double)convert(value);    \
+    }
+
+double ts_safetensor_at(const ts_safetensor *tensor, int64_t i) {
+    const char *at = (const char *)tensor->data + i * ts_safetensors_dtype_size(tensor->dtype);
+    switch (tensor->dtype) {
+    case TS_SAFETENSORS_F32: ELEMENT(float, )
+    case TS_SAFETENSORS_F64: ELEMENT(double, )
+    case TS_SAFETENSORS_F16: ELEMENT(uint16_t, from_half)
+    case TS_SAFETENSORS_BF16: ELEMENT(uint16_t, from_brain)
+    case TS_SAFETENSORS_I8: ELEMENT(int8_t, )
+    case TS_SAFETENSORS_I16: ELEMENT(int16_t, )
+    case TS_SAFETENSORS_I32: ELEMENT(int32_t, )
+    case TS_SAFETENSORS_I64: ELEMENT(int64_t, )
+    case TS_SAFETENSORS_U8: ELEMENT(uint8_t, )
+    case TS_SAFETENSORS_U16: ELEMENT(uint16_t, )
+    case TS_SAFETENSORS_U32: ELEMENT(uint32_t, )
+    case TS_SAFETENSORS_U64: ELEMENT(uint64_t, )
+    case TS_SAFETENSORS_BOOL: ELEMENT(uint8_t, )
+    }
+    return NAN;
 }

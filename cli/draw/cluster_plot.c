@@ -4,13 +4,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../../models/data/principal_axes.h"
 #include "../../models/data/row_distance.h"
 #include "../common/number_text.h"
 #include "../common/short_text.h"
 #include "drawing.h"
 #include "gnuplot.h"
 #include "label_places.h"
-#include "principal_axes.h"
 #include "thin_points.h"
 
 enum {
@@ -27,10 +27,10 @@ enum {
 typedef struct view {
     const cli_cluster_picture *p;
     int64_t n, d, k;
-    int64_t shown; /* points drawn */
-    int64_t *rows; /* [shown] */
-    double *unit;  /* [n,d] the directions of the points, where those are clustered; else NULL */
-    cli_axes axes; /* when d > 2 */
+    int64_t shown;          /* points drawn */
+    int64_t *rows;          /* [shown] */
+    double *unit;           /* [n,d] the directions of the points, where those are clustered; else NULL */
+    ts_principal_axes axes; /* when d > 2 */
     cli_axis axis[2];
     cli_box box; /* of the plot */
     int key_columns, key_lines;
@@ -68,7 +68,7 @@ static void position(const view *v, const ts_points *points, int64_t i, double h
     xy[1] = height;
     for (int a = 0; a < 2 && a < v->d; a++)
         if (v->d > 2)
-            xy[a] = cli_axes_project(&v->axes, a, points, i);
+            xy[a] = ts_principal_axes_project(&v->axes, a, points, i);
         else
             xy[a] = v->unit != NULL ? ts_point_at(points, i, a)
                                     : v->p->shift[a] + v->p->scale[a] * ts_point_at(points, i, a);
@@ -322,7 +322,7 @@ static bool prepare(const cli_cluster_picture *p, view *v) {
     const int64_t sampled = v->n < MOST_SAMPLED ? v->n : MOST_SAMPLED;
     const ts_points points = points_of(v);
     for (int64_t i = 0; i < sampled; i++) v->rows[i] = (int64_t)((double)i * ((double)v->n / (double)sampled));
-    if (v->d > 2 && !cli_axes_find(sampled, v->rows, &points, &v->axes)) return false;
+    if (v->d > 2 && !ts_principal_axes_find(sampled, v->rows, &points, &v->axes)) return false;
     find_ranges(v);
     v->box =
         (cli_box){.x = v->d > 1 ? cli_drawing_y_room(&v->axis[1]) : RIGHT, .y = 64, .height = v->d > 1 ? 250 : 120};
@@ -352,7 +352,7 @@ static bool draw(const view *v, const char *path, ts_io_error *error) {
 bool cli_plot_clusters(const cli_cluster_picture *picture, const char *path, ts_io_error *error) {
     view v;
     const bool done = prepare(picture, &v) ? draw(&v, path, error) : cli_drawing_fail_memory(error);
-    cli_axes_free(&v.axes);
+    ts_principal_axes_free(&v.axes);
     free(v.rows);
     free(v.unit);
     return done;

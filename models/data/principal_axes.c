@@ -1,3 +1,4 @@
+/* principal_axes.c: principal component analysis of points, the first two components. */
 #include "principal_axes.h"
 
 #include <math.h>
@@ -26,7 +27,7 @@ static void find_covariance(int64_t m, const int64_t *rows, const ts_points *poi
     }
 }
 
-static double normalize(int64_t d, double *v) {
+static double normalise(int64_t d, double *v) {
     double length = 0;
     for (int64_t j = 0; j < d; j++) length += v[j] * v[j];
     length = sqrt(length);
@@ -51,11 +52,11 @@ static void begin_axis(int64_t d, const double *covariance, const double *previo
         if (norm > longest) longest = norm, best = a;
     }
     for (int64_t j = 0; j < d; j++) v[j] = covariance[best * d + j];
-    if (normalize(d, v) > 0) return;
+    if (normalise(d, v) > 0) return;
     for (int64_t a = 0; a < 2; a++) {
         for (int64_t j = 0; j < d; j++) v[j] = j == a ? 1 : 0;
         if (previous != NULL) remove_direction(d, previous, v);
-        if (normalize(d, v) > 0.5) return;
+        if (normalise(d, v) > 0.5) return;
     }
 }
 
@@ -71,7 +72,7 @@ static double find_axis(int64_t d, const double *covariance, const double *previ
             for (int64_t b = 0; b < d; b++) next[a] += covariance[a * d + b] * v[b];
         }
         if (previous != NULL) remove_direction(d, previous, next);
-        eigenvalue = normalize(d, next);
+        eigenvalue = normalise(d, next);
         if (!(eigenvalue > 0)) break;
         for (int64_t j = 0; j < d; j++) change += fabs(next[j] - v[j]), v[j] = next[j];
         if (change < 1e-13 * (double)d) break;
@@ -93,7 +94,7 @@ static void fix_sign(int64_t d, double *v) {
         for (int64_t j = 0; j < d; j++) v[j] = -v[j];
 }
 
-static void find_both(int64_t d, double *covariance, double *work, cli_axes *axes) {
+static void find_both(int64_t d, double *covariance, double *work, ts_principal_axes *axes) {
     double total = 0;
     for (int64_t j = 0; j < d; j++) total += covariance[j * d + j];
     for (int p = 0; p < 2; p++) {
@@ -104,11 +105,11 @@ static void find_both(int64_t d, double *covariance, double *work, cli_axes *axe
     }
 }
 
-bool cli_axes_find(int64_t m, const int64_t *rows, const ts_points *points, cli_axes *axes) {
+bool ts_principal_axes_find(int64_t m, const int64_t *rows, const ts_points *points, ts_principal_axes *axes) {
     const int64_t d = points->d;
     const size_t size = (size_t)d * sizeof(double);
     double *covariance = calloc((size_t)d, size), *work = calloc(1, size);
-    *axes = (cli_axes){d, calloc(1, size), {calloc(1, size), calloc(1, size)}, {0, 0}};
+    *axes = (ts_principal_axes){d, calloc(1, size), {calloc(1, size), calloc(1, size)}, {0, 0}};
     const bool room =
         covariance != NULL && work != NULL && axes->mean != NULL && axes->axis[0] != NULL && axes->axis[1] != NULL;
     if (room) {
@@ -121,14 +122,14 @@ bool cli_axes_find(int64_t m, const int64_t *rows, const ts_points *points, cli_
     return room;
 }
 
-void cli_axes_free(cli_axes *axes) {
+void ts_principal_axes_free(ts_principal_axes *axes) {
     free(axes->mean);
     free(axes->axis[0]);
     free(axes->axis[1]);
-    *axes = (cli_axes){0};
+    *axes = (ts_principal_axes){0};
 }
 
-double cli_axes_project(const cli_axes *axes, int which, const ts_points *points, int64_t i) {
+double ts_principal_axes_project(const ts_principal_axes *axes, int which, const ts_points *points, int64_t i) {
     double sum = 0;
     for (int64_t j = 0; j < axes->d; j++) sum += (ts_point_at(points, i, j) - axes->mean[j]) * axes->axis[which][j];
     return sum;
