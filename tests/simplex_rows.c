@@ -67,7 +67,7 @@ void gradient(const probe *of, int64_t n, const double *s, const double *dp, dou
     const ts_simplex_row row = row_of(of, n, work);
     const double z = of->map->forward(&row, s, w);
     set_guard(d + n);
-    for (int64_t i = 0; i < n; i++) d[i] = 0;
+    for (int64_t i = 0; i < n; i++) d[i] = of->map->backward == NULL ? 0 : NAN;
     if (of->map->backward != NULL) of->map->backward(&row, s, w, z, dp, d);
     check_guard(d + n);
     memcpy(ds, d, (size_t)n * sizeof *ds);

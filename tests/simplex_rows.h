@@ -22,7 +22,7 @@ ts_simplex_row row_of(const probe *of, int64_t n, double *work);
 /* p = the weights of s; nothing past them is written. */
 void weights(const probe *of, int64_t n, const double *s, double *p);
 
-/* ds = (dp/ds)^T dp */
+/* ds = (dp/ds)^T dp; 0 of a map that has no gradient. */
 void gradient(const probe *of, int64_t n, const double *s, const double *dp, double *ds);
 
 /* The scores a map is made for: 1 and -1 one sign, 0 any. */

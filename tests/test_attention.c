@@ -76,7 +76,7 @@ START_TEST(equals_its_composition) {
             ts_tensor *z = ts_matmul(tape, ts_simplex_apply(tape, s, -1, &spec.simplex), v, false, false);
             ck_assert_msg(ts_tape_error(tape) == NULL, "%s", ts_tape_error(tape));
             for (int64_t i = 0; i < ts_shape_size(&y->shape); i++)
-                ck_assert_msg(fabs((double)(y->data[i] - z->data[i])) <= 5e-5, "%s: %g, composed %g", (*map)->name,
+                ck_assert_msg(fabs((double)(y->data[i] - z->data[i])) <= 32 * EPS, "%s: %g, composed %g", (*map)->name,
                               (double)y->data[i], (double)z->data[i]);
         }
 }
@@ -224,12 +224,13 @@ START_TEST(gradient_through_a_mask) {
     const ts_real values[6] = {(ts_real)0.3, -1, (ts_real)0.7, (ts_real)1.2, (ts_real)-0.4, (ts_real)0.5};
     const ts_real *const in[3] = {values, values, values};
     ts_gradcheck_report report;
-    const double tolerance = sizeof(ts_real) == sizeof(double) ? 1e-7 : 2e-2;
+    const double tolerance = sizeof(ts_real) == sizeof(double) ? 1e-7 : 5e-3;
     ts_status status = ts_gradcheck(masked, &spec, 3, shapes, in, NULL, test_seed(), tolerance, &report);
     ck_assert_msg(status == TS_OK, "%s", report.text);
     status = ts_gradcheck(masked_weights, &spec, 2, shapes, in, NULL, test_seed(), tolerance, &report);
     ck_assert_msg(status == TS_OK, "%s", report.text);
     spec.fast = true;
+    spec.gamma = 0.3; /* sparsemax gives weight to two keys, and so has a gradient */
     static const ts_simplex *const maps[] = {&ts_softmax_map, &ts_sparsemax_map, &ts_hardmax_map, &ts_linear_map};
     for (int m = 0; m < 8; m++) {
         spec.simplex.map = maps[m / 2];

@@ -30,11 +30,13 @@ static void compare_one(const char *file, int k, const char *algorithm, const ch
     json_t *r = tessera_json("cluster %s -k %d --algorithm %s --construction %s --compare --steps 30 --threads 2", file,
                              k, algorithm, construction);
     const json_t *compare = json_object_get(r, "compare");
-    ck_assert_str_eq(json_string_value(json_object_get(r, "algorithm")), algorithm);
-    ck_assert_str_eq(json_string_value(json_object_get(r, "construction")), construction);
+    const double bound =
+        strcmp(construction, "dot") == 0 ? 1e-4 : 1e-9; /* sums of dot products are rounded to 32 bits */
+    ck_assert_str_eq(word(r, "algorithm"), algorithm);
+    ck_assert_str_eq(word(r, "construction"), construction);
     ck_assert_msg(number(compare, "label_mismatches") == 0, "%s %s %s: %g labels differ", file, algorithm, construction,
                   number(compare, "label_mismatches"));
-    ck_assert_msg(number(compare, "max_center_diff") <= 1e-3, "%s %s %s: centres differ by %g", file, algorithm,
+    ck_assert_msg(number(compare, "max_center_diff") <= bound, "%s %s %s: centres differ by %g", file, algorithm,
                   construction, number(compare, "max_center_diff"));
     ck_assert(isfinite(number(r, "objective")) && number(r, "objective") >= 0);
     for (size_t i = 0; i < json_array_size(json_object_get(r, "labels")); i++)

@@ -88,7 +88,11 @@ START_TEST(openmp_speaks_once) {
         snprintf(command, sizeof command,
                  "env -u OMP_WAIT_POLICY %s \"$TESSERA\" cluster six.csv -k 2 >out.txt 2>err.txt", settings[i]);
         ck_assert_int_eq(shell(command), 0);
+#if defined(_OPENMP) && defined(__GNUC__) && !defined(__clang__) /* whose words these are */
+        ck_assert_msg(count_of(err, said[i]) == 1, "%s", err);
+#else
         ck_assert_msg(count_of(err, said[i]) <= 1, "%s", err);
+#endif
     }
     ck_assert_int_eq(shell("env -u OMP_WAIT_POLICY \"$TESSERA\" cluster none.csv -k 2 >out.txt 2>err.txt"), 1);
     ck_assert_str_eq(err, "tessera: none.csv: No such file or directory\n");

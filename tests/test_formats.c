@@ -210,15 +210,20 @@ END_TEST
 /* Flipped bits are read or refused with a reason. */
 START_TEST(gzip_mutations) {
     const size_t size = pack(0, BYTES("a,b\n1,2\n3,4\n5,6\n7,8\n"));
+    size_t accepted = 0;
     for (size_t bit = 0; bit < 8 * size; bit++) {
         packed[bit / 8] ^= (unsigned char)(1u << bit % 8);
         put("a.csv.gz", packed, size);
         packed[bit / 8] ^= (unsigned char)(1u << bit % 8);
         ts_table table;
         ts_io_error error = {""};
-        if (!ts_table_read(path, NULL, &table, &error)) ck_assert_uint_gt(strlen(error.text), strlen(path) + 2);
+        if (ts_table_read(path, NULL, &table, &error))
+            accepted++;
+        else
+            ck_assert_uint_gt(strlen(error.text), strlen(path) + 2);
         ts_table_free(&table);
     }
+    ck_assert_msg(accepted > 0 && accepted < 4 * size, "%zu of %zu are read", accepted, 8 * size);
 }
 END_TEST
 

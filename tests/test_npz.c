@@ -165,6 +165,7 @@ START_TEST(npz_mutations) {
     static const char *const members[] = {"x.npy"};
     static unsigned char good[MEMBER_SIZE], bytes[MEMBER_SIZE];
     size_t size = 0;
+    int accepted = 0;
     start_draws();
     for (int round = 0; round < 1000; round++) {
         if (round % 500 == 0) put_npz("a.npz", 1, members, round > 0);
@@ -174,9 +175,13 @@ START_TEST(npz_mutations) {
         put("a.npz", bytes, draw(8) == 0 ? draw(size) : size);
         ts_table table;
         ts_io_error error = {""};
-        if (!ts_table_read(path, NULL, &table, &error)) ck_assert_uint_gt(strlen(error.text), strlen(path) + 2);
+        if (ts_table_read(path, NULL, &table, &error))
+            accepted++;
+        else
+            ck_assert_uint_gt(strlen(error.text), strlen(path) + 2);
         ts_table_free(&table);
     }
+    ck_assert_msg(accepted > 0 && accepted < 500, "%d of 1000 are read", accepted);
 }
 END_TEST
 

@@ -2,6 +2,7 @@
  * meaning, gradients are derivatives, draws follow their law; and the list of maps. */
 #include <float.h>
 #include <math.h>
+#include <string.h>
 
 #include "simplex_rows.h"
 
@@ -134,9 +135,61 @@ static double numeric(const probe *of, int64_t n, double *s, int64_t i, const do
     return NAN;
 }
 
+/* Scores that are moved a little leave the weights of a map without gradient as they are, but at a jump. */
+static void expect_flat(const probe *of) {
+    double s[12], p[12], moved[12];
+    int same = 0, all = 0;
+    for (uint32_t k = 0; k < 60; k++) {
+        const int64_t n = 1 + k % 12;
+        random_row(of->map, k, 1, n, s);
+        weights(of, n, s, p);
+        for (int64_t i = 0; i < n; i++) {
+            s[i] += 1e-9;
+            weights(of, n, s, moved);
+            s[i] -= 1e-9;
+            same += memcmp(p, moved, (size_t)n * sizeof *p) == 0, all++;
+        }
+    }
+    ck_assert_msg(same * 20 > all * 19, "%s(%g): %d of %d moves change nothing", of->map->name, of->parameter, same,
+                  all);
+}
+
+/* How near scores must be for a map with this parameter to share the weight among them. */
+static double nearness(const probe *of) {
+    const double above = of->parameter - 1;
+    return of->map == &ts_power_map                                 ? 1 / of->parameter
+           : of->map == &ts_normmax_map || of->map == &ts_fuzzy_map ? fmin(1, above)
+                                                                    : 1;
+}
+
+/* Weights that do not change when all scores are shifted, or scaled where scores have one sign, have a gradient that is
+ * at right angles to that; however steep it is. */
+START_TEST(gradients_keep_what_does_not_change) {
+    const probe *of = &probes[_i];
+    double s[12], dp[12], ds[12], size = 0;
+    for (uint32_t k = 0; k < 60; k++) {
+        const int64_t n = 1 + k % 12;
+        double sum = 0, sizes = 0;
+        random_row(of->map, k, nearness(of), n, s);
+        random_row(&ts_softmax_map, k + 1000, 1, n, dp);
+        for (int64_t i = 0; i < n; i++) s[i] += sign_of(of->map);
+        gradient(of, n, s, dp, ds);
+        for (int64_t i = 0; i < n; i++) {
+            const double along = ds[i] * (sign_of(of->map) == 0 ? 1 : s[i]);
+            sum += along, sizes += fabs(along);
+        }
+        ck_assert_msg(fabs(sum) <= 1e-12 * fmax(sizes, 1e-2), "%s(%g), n %lld: %g of %g", of->map->name, of->parameter,
+                      (long long)n, sum, sizes);
+        size = fmax(size, sizes);
+    }
+    ck_assert_msg(of->map->backward == NULL || size > 0, "%s(%g): no gradient anywhere", of->map->name, of->parameter);
+}
+END_TEST
+
 START_TEST(gradients_are_the_derivatives) {
     const probe *of = &probes[_i];
-    if (!of->smooth) return;
+    if (of->map->backward == NULL) expect_flat(of);
+    if (!of->smooth) return; /* too steep for numeric ones */
     double s[12], dp[12], ds[12];
     int checked = 0, skipped = 0;
     for (uint32_t k = 0; k < 60; k++) {
@@ -284,6 +337,7 @@ int main(void) {
     tcase_add_loop_test(tests, nan_makes_the_row_nan, 0, PROBES);
     tcase_add_loop_test(tests, extreme_scores_stay_finite, 0, PROBES);
     tcase_add_loop_test(tests, gradients_are_the_derivatives, 0, PROBES);
+    tcase_add_loop_test(tests, gradients_keep_what_does_not_change, 0, PROBES);
     tcase_add_test(tests, straight_through_gradient_is_that_of_gumbel_softmax);
     tcase_add_test(tests, gumbel_draws_follow_softmax);
     tcase_add_test(tests, gumbel_noise_is_finite);

@@ -94,6 +94,23 @@ START_TEST(any_axis) {
 }
 END_TEST
 
+/* A map without gradient writes zeros into one that holds nothing yet. */
+START_TEST(no_gradient_is_zeros) {
+    static const ts_real values[6] = {1, 4, 2, -1, 0, 3}, upstream[6] = {1, -2, 3, 4, 5, -6};
+    int none = 0;
+    ts_tape_observe(tape, ts_poison_fresh, NULL);
+    for (const ts_simplex *const *map = ts_simplex_maps; *map != NULL; map++) {
+        const ts_simplex_spec spec = {.map = *map, .parameter = 0.5};
+        if ((*map)->backward != NULL) continue;
+        ts_tensor *x = ts_variable(tape, TS_SHAPE(2, 3), values), *z = ts_scale(tape, x, 2);
+        ck_assert_int_eq(ts_backward_from(tape, ts_simplex_apply(tape, z, none % 2, &spec), upstream), TS_OK);
+        for (int i = 0; i < 6; i++) ck_assert_msg(z->grad[i] == 0 && x->grad[i] == 0, "%s", (*map)->name);
+        none++;
+    }
+    ck_assert_int_ge(none, 4);
+}
+END_TEST
+
 START_TEST(wrappers_choose_their_maps) {
     const ts_real values[3] = {0, (ts_real)0.5, 1};
     ts_tensor *x = ts_variable(tape, TS_SHAPE(3), values);
@@ -214,6 +231,7 @@ int main(void) {
     tcase_add_loop_test(tests, op_cases, 0, 3);
     tcase_add_test(tests, rows_are_independent);
     tcase_add_test(tests, any_axis);
+    tcase_add_test(tests, no_gradient_is_zeros);
     tcase_add_test(tests, wrappers_choose_their_maps);
     tcase_add_test(tests, rms_norm_values);
     tcase_add_test(tests, layer_norm_values);

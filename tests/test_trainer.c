@@ -72,9 +72,9 @@ static void expect_reference_gradient(ts_train_options o, const char *what) {
         difference = fmax(difference, fabs(expected - (double)t->optimiser->moment[0][i]));
     }
     ck_assert_double_gt(largest, 0);
-    ck_assert_msg(difference <= 2e-5 * largest, "%s: gradients differ by %g of %g", what, difference, largest);
-    ck_assert_msg(fabs(report.loss - loss) <= 1e-5 * fabs(loss), "%s: loss %g, not %g", what, report.loss, loss);
-    ck_assert_msg(fabs(report.norm - sqrt(norm)) <= 1e-5 * sqrt(norm), "%s: norm %g", what, report.norm);
+    ck_assert_msg(difference <= 1e-6 * largest, "%s: gradients differ by %g of %g", what, difference, largest);
+    ck_assert_msg(fabs(report.loss - loss) <= 1e-6 * fabs(loss), "%s: loss %g, not %g", what, report.loss, loss);
+    ck_assert_msg(fabs(report.norm - sqrt(norm)) <= 1e-6 * sqrt(norm), "%s: norm %g", what, report.norm);
     free(points);
     ts_trainer_free(t);
 }
