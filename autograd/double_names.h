@@ -26,6 +26,8 @@
 #define ts_attention_block_forward ts_attention_block_forward_double
 #define ts_attention_block_weights ts_attention_block_weights_double
 #define ts_attention_check ts_attention_check_double
+#define ts_attention_each_row ts_attention_each_row_double
+#define ts_attention_each_row_back ts_attention_each_row_back_double
 #define ts_attention_rows_of ts_attention_rows_of_double
 #define ts_attention_score ts_attention_score_double
 #define ts_attention_scratch ts_attention_scratch_double

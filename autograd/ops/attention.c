@@ -112,18 +112,7 @@ static void forward_row(const ts_node *node, const ts_attention_rows *a, const t
 
 static void forward_exact(const ts_node *node) {
     const ts_attention_rows a = rows_of(node);
-    const int64_t work = a.batches * a.n * a.m * (a.e + a.f);
-#pragma omp parallel for schedule(dynamic) if (ts_worth_parallel(work))
-    for (int64_t item = 0; item < a.batches * a.strips; item++) {
-        const ts_attention_workspace w = ts_attention_workspace_of(&a, node->scratch);
-        const int64_t batch = item / a.strips, first = item % a.strips * a.strip;
-        const int64_t rows = a.n - first < a.strip ? a.n - first : a.strip;
-        ts_attention_score(&a, &w, batch, first, rows);
-        for (int64_t r = 0; r < rows; r++) {
-            const ts_attention_row row = ts_attention_weigh(&a, &w, batch * a.n + first + r, w.scores + r * a.m);
-            forward_row(node, &a, &w, &row);
-        }
-    }
+    ts_attention_each_row(node, &a, a.batches * a.n * a.m * (a.e + a.f), forward_row);
 }
 
 static void forward(const ts_node *node) {
@@ -155,31 +144,12 @@ static void backward_values(const ts_node *node, const ts_attention_rows *a, con
     }
 }
 
-/* One thread does a whole batch, because its rows add to the gradients of the same keys and values. */
-static void backward_batch(const ts_node *node, const ts_attention_rows *a, const ts_attention_workspace *w,
-                           int64_t batch) {
-    for (int64_t first = 0; first < a->n; first += a->strip) {
-        const int64_t rows = a->n - first < a->strip ? a->n - first : a->strip;
-        ts_attention_score(a, w, batch, first, rows);
-        for (int64_t r = 0; r < rows; r++) {
-            const ts_attention_row row = ts_attention_weigh(a, w, batch * a->n + first + r, w->scores + r * a->m);
-            if (row.count == 0) continue;
-            backward_values(node, a, w, &row);
-            ts_attention_weigh_backward(a, w, &row, node->in[0]->grad, node->in[1]->grad);
-        }
-    }
-}
-
 static void backward_exact(const ts_node *node) {
     const ts_attention_rows a = rows_of(node);
     for (int i = 0; i < 3; i++)
         if (node->fresh >> i & 1u)
             memset(node->in[i]->grad, 0, (size_t)ts_shape_size(&node->in[i]->shape) * sizeof(ts_real));
-#pragma omp parallel for schedule(dynamic) if (ts_can_share(a.batches))
-    for (int64_t batch = 0; batch < a.batches; batch++) {
-        const ts_attention_workspace w = ts_attention_workspace_of(&a, node->scratch);
-        backward_batch(node, &a, &w, batch);
-    }
+    ts_attention_each_row_back(node, &a, backward_values);
 }
 
 static void backward(const ts_node *node) {

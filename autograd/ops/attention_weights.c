@@ -23,54 +23,27 @@ static size_t scratch(const ts_node *node) {
     return ts_attention_scratch(&a);
 }
 
-static void forward_row(const ts_attention_rows *a, const ts_attention_workspace *w, const ts_attention_row *row,
-                        ts_real *p) {
+static void forward_row(const ts_node *node, const ts_attention_rows *a, const ts_attention_workspace *w,
+                        const ts_attention_row *row) {
+    ts_real *p = node->out->data + row->at * a->m;
     if (row->count < a->m) memset(p, 0, (size_t)a->m * sizeof *p);
     for (int64_t l = 0; l < row->count; l++) p[ts_attention_key(w, l)] = (ts_real)(w->weights[l] / row->z);
 }
 
 static void forward(const ts_node *node) {
     const ts_attention_rows a = ts_attention_rows_of(node, MASK, 0);
-    const int64_t work = a.batches * a.n * a.m * (a.e + 1);
-#pragma omp parallel for schedule(dynamic) if (ts_worth_parallel(work))
-    for (int64_t item = 0; item < a.batches * a.strips; item++) {
-        const ts_attention_workspace w = ts_attention_workspace_of(&a, node->scratch);
-        const int64_t batch = item / a.strips, first = item % a.strips * a.strip;
-        const int64_t rows = a.n - first < a.strip ? a.n - first : a.strip;
-        ts_attention_score(&a, &w, batch, first, rows);
-        for (int64_t r = 0; r < rows; r++) {
-            const int64_t at = batch * a.n + first + r;
-            const ts_attention_row row = ts_attention_weigh(&a, &w, at, w.scores + r * a.m);
-            forward_row(&a, &w, &row, node->out->data + at * a.m);
-        }
-    }
+    ts_attention_each_row(node, &a, a.batches * a.n * a.m * (a.e + 1), forward_row);
 }
 
-/* One thread does a whole batch, because its rows add to the gradients of the same keys. */
-static void backward_batch(const ts_node *node, const ts_attention_rows *a, const ts_attention_workspace *w,
-                           int64_t batch) {
-    for (int64_t first = 0; first < a->n; first += a->strip) {
-        const int64_t rows = a->n - first < a->strip ? a->n - first : a->strip;
-        ts_attention_score(a, w, batch, first, rows);
-        for (int64_t r = 0; r < rows; r++) {
-            const int64_t at = batch * a->n + first + r;
-            const ts_attention_row row = ts_attention_weigh(a, w, at, w->scores + r * a->m);
-            if (row.count == 0) continue;
-            const ts_real *dp = node->out->grad + at * a->m;
-            for (int64_t l = 0; l < row.count; l++) w->dp[l] = (double)dp[ts_attention_key(w, l)];
-            ts_attention_weigh_backward(a, w, &row, node->in[0]->grad, node->in[1]->grad);
-        }
-    }
+static void backward_row(const ts_node *node, const ts_attention_rows *a, const ts_attention_workspace *w,
+                         const ts_attention_row *row) {
+    const ts_real *dp = node->out->grad + row->at * a->m;
+    for (int64_t l = 0; l < row->count; l++) w->dp[l] = (double)dp[ts_attention_key(w, l)];
 }
 
 static void backward(const ts_node *node) {
     const ts_attention_rows a = ts_attention_rows_of(node, MASK, 0);
-    if (a.spec->simplex.map->backward == NULL) return;
-#pragma omp parallel for schedule(dynamic) if (ts_can_share(a.batches))
-    for (int64_t batch = 0; batch < a.batches; batch++) {
-        const ts_attention_workspace w = ts_attention_workspace_of(&a, node->scratch);
-        backward_batch(node, &a, &w, batch);
-    }
+    if (a.spec->simplex.map->backward != NULL) ts_attention_each_row_back(node, &a, backward_row);
 }
 
 /* ---- cases --------------------------------------------------------------------------------------------------- */

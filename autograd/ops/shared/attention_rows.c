@@ -172,3 +172,38 @@ void ts_attention_weigh_backward(const ts_attention_rows *a, const ts_attention_
     if (dq != NULL)
         for (int64_t c = 0; c < a->e; c++) dq[c] += (ts_real)w->sum[c];
 }
+
+/* ---- all rows ---------------------------------------------------------------------------------------------------- */
+
+void ts_attention_each_row(const ts_node *node, const ts_attention_rows *a, int64_t steps, ts_attention_row_fn *run) {
+#pragma omp parallel for schedule(dynamic) if (ts_worth_parallel(steps))
+    for (int64_t item = 0; item < a->batches * a->strips; item++) {
+        const ts_attention_workspace w = ts_attention_workspace_of(a, node->scratch);
+        const int64_t batch = item / a->strips, first = item % a->strips * a->strip;
+        const int64_t rows = a->n - first < a->strip ? a->n - first : a->strip;
+        ts_attention_score(a, &w, batch, first, rows);
+        for (int64_t r = 0; r < rows; r++) {
+            const ts_attention_row row = ts_attention_weigh(a, &w, batch * a->n + first + r, w.scores + r * a->m);
+            run(node, a, &w, &row);
+        }
+    }
+}
+
+static void batch_back(const ts_node *node, const ts_attention_rows *a, int64_t batch, ts_attention_row_fn *run) {
+    const ts_attention_workspace w = ts_attention_workspace_of(a, node->scratch);
+    for (int64_t first = 0; first < a->n; first += a->strip) {
+        const int64_t rows = a->n - first < a->strip ? a->n - first : a->strip;
+        ts_attention_score(a, &w, batch, first, rows);
+        for (int64_t r = 0; r < rows; r++) {
+            const ts_attention_row row = ts_attention_weigh(a, &w, batch * a->n + first + r, w.scores + r * a->m);
+            if (row.count == 0) continue;
+            run(node, a, &w, &row);
+            ts_attention_weigh_backward(a, &w, &row, node->in[0]->grad, node->in[1]->grad);
+        }
+    }
+}
+
+void ts_attention_each_row_back(const ts_node *node, const ts_attention_rows *a, ts_attention_row_fn *run) {
+#pragma omp parallel for schedule(dynamic) if (ts_can_share(a->batches))
+    for (int64_t batch = 0; batch < a->batches; batch++) batch_back(node, a, batch, run);
+}

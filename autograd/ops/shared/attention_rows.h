@@ -58,6 +58,17 @@ void ts_attention_score(const ts_attention_rows *a, const ts_attention_workspace
 ts_attention_row ts_attention_weigh(const ts_attention_rows *a, const ts_attention_workspace *w, int64_t at,
                                     const double *scores);
 
+/* A function of one row, whose weights are in w->weights. */
+typedef void ts_attention_row_fn(const ts_node *node, const ts_attention_rows *a, const ts_attention_workspace *w,
+                                 const ts_attention_row *row);
+
+/* Calls it for every row; threads divide the rows if so many steps are worth it. */
+void ts_attention_each_row(const ts_node *node, const ts_attention_rows *a, int64_t steps, ts_attention_row_fn *run);
+
+/* Calls it for every row that has keys, then adds to dq and dk what follows from the w->dp that it wrote. One thread
+ * does a whole batch, because its rows add to the gradients of the same keys and values. */
+void ts_attention_each_row_back(const ts_node *node, const ts_attention_rows *a, ts_attention_row_fn *run);
+
 static inline int64_t ts_attention_key(const ts_attention_workspace *w, int64_t l) {
     return w->index == NULL ? l : w->index[l];
 }

@@ -29,4 +29,25 @@ void ts_distances_backward(const ts_node *node, bool root);
         .label = "axes", .n_in = 2, .in = {TS_DIMS(2, 4, 3), TS_DIMS(3, 4, 3)}, .kind = TS_CASE_REFUSED  \
     }
 
+/* The descriptor, passes and function of one of the two; `root`: y is the root. */
+#define TS_DISTANCE_OP(op_name, root)                                            \
+    static void forward(const ts_node *node) {                                   \
+        ts_distances_forward(node, root);                                        \
+    }                                                                            \
+    static void backward(const ts_node *node) {                                  \
+        ts_distances_backward(node, root);                                       \
+    }                                                                            \
+    static const ts_op_case cases[] = {TS_DISTANCE_CASES, {.label = NULL}};      \
+    const ts_op ts_op_##op_name = {.name = #op_name,                             \
+                                   .min_in = 2,                                  \
+                                   .max_in = 2,                                  \
+                                   .assigns_in = 3,                              \
+                                   .shape = ts_shape_distances,                  \
+                                   .forward = forward,                           \
+                                   .backward = backward,                         \
+                                   .cases = cases};                              \
+    ts_tensor *ts_##op_name(ts_tape *tape, ts_tensor *a, ts_tensor *b) {         \
+        return ts_apply(tape, &ts_op_##op_name, NULL, 2, (ts_tensor *[]){a, b}); \
+    }
+
 #endif
