@@ -24,6 +24,15 @@ const char *read_bad(const ts_table_options *options) {
     return strncmp(rest, ": ", 2) == 0 ? rest + 2 : rest;
 }
 
+bool read_or_reason(void) {
+    ts_table table;
+    ts_io_error error = {""};
+    const bool read = ts_table_read(path, NULL, &table, &error);
+    if (!read) ck_assert_uint_gt(strlen(error.text), strlen(path) + 2);
+    ts_table_free(&table);
+    return read;
+}
+
 void assert_values(const ts_table *table, int64_t rows, int64_t cols, const double *values) {
     ck_assert_int_eq(table->rows, rows);
     ck_assert_int_eq(table->cols, cols);

@@ -15,6 +15,9 @@ ts_table read_good(const ts_table_options *options);
 /* The error's text behind "FILE: "; the table must be left empty. */
 const char *read_bad(const ts_table_options *options);
 
+/* Whether damaged bytes are read all the same; if not, a reason is given. */
+bool read_or_reason(void);
+
 void assert_values(const ts_table *table, int64_t rows, int64_t cols, const double *values);
 
 typedef struct good_text {

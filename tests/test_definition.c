@@ -3,24 +3,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "../models/definition/variants.h"
 #include "../models/run/transformer.h"
-#include "test_main.h"
-
-static ts_error error;
-
-static void setup(void) {
-    error = (ts_error){.status = TS_OK};
-}
-
-static ts_definition lloyd(double gamma, bool share_ties) {
-    ts_settings settings = ts_variant_settings(ts_variants);
-    ts_definition definition;
-    settings.gamma = gamma;
-    settings.share_ties = share_ties;
-    ck_assert_int_eq(ts_variant_define(ts_variants, &settings, &definition, &error), TS_OK);
-    return definition;
-}
+#include "variant_runs.h"
 
 START_TEST(code_books) {
     ts_real book[18];
@@ -153,12 +137,13 @@ START_TEST(a_learned_layer_trains) {
 }
 END_TEST
 
-int main(void) {
-    TCase *tests = tcase_create("all");
-    tcase_add_checked_fixture(tests, setup, NULL);
+static void add_tests(TCase *tests) {
     tcase_add_test(tests, code_books);
     tcase_add_test(tests, wrong_definitions_are_refused_by_name);
     tcase_add_test(tests, weights_of_the_construction);
     tcase_add_test(tests, a_learned_layer_trains);
-    return run_case("definitions", tests);
+}
+
+int main(void) {
+    return run_variant_tests("definitions", add_tests);
 }

@@ -215,13 +215,7 @@ START_TEST(gzip_mutations) {
         packed[bit / 8] ^= (unsigned char)(1u << bit % 8);
         put("a.csv.gz", packed, size);
         packed[bit / 8] ^= (unsigned char)(1u << bit % 8);
-        ts_table table;
-        ts_io_error error = {""};
-        if (ts_table_read(path, NULL, &table, &error))
-            accepted++;
-        else
-            ck_assert_uint_gt(strlen(error.text), strlen(path) + 2);
-        ts_table_free(&table);
+        accepted += read_or_reason();
     }
     ck_assert_msg(accepted > 0 && accepted < 4 * size, "%zu of %zu are read", accepted, 8 * size);
 }

@@ -12,26 +12,14 @@
 #include "../autograd/parallel.h"
 #include "../models/data/scores.h"
 #include "../models/data/seeding.h"
-#include "../models/definition/variants.h"
-#include "../models/run/runner.h"
-#include "test_main.h"
-
-static ts_error error;
-
-static void setup(void) {
-    error = (ts_error){.status = TS_OK};
-}
-
-static ts_definition lloyd(double gamma, bool share_ties) {
-    ts_settings settings = ts_variant_settings(ts_variants);
-    ts_definition definition;
-    settings.gamma = gamma;
-    settings.share_ties = share_ties;
-    ck_assert_int_eq(ts_variant_define(ts_variants, &settings, &definition, &error), TS_OK);
-    return definition;
-}
+#include "variant_runs.h"
 
 #define POINTS(rows, dims, x) ((ts_points){.n = (rows), .d = (dims), .real = (x)})
+
+static ts_problem problem_of(ts_problem p, ts_empty_policy empty) {
+    p.empty = empty;
+    return p;
+}
 
 static ts_plain *plain_lloyd(const ts_problem *p) {
     const ts_settings settings = ts_variant_settings(ts_variants);
@@ -93,13 +81,6 @@ static outcome run_both(const ts_problem *p, int64_t steps) {
     return run_pair(&by_ops, steps);
 }
 
-#define ROWS(array) (int64_t)(sizeof(array) / sizeof *(array))
-#define PROBLEM(dims, points_, centers_, policy)                                                   \
-    (ts_problem) {                                                                                 \
-        .n = ROWS(points_) / (dims), .d = (dims), .k = ROWS(centers_) / (dims), .points = points_, \
-        .centers = centers_, .empty = policy                                                       \
-    }
-
 static void expect_labels(const outcome *o, int64_t n, const int64_t *labels) {
     ck_assert_mem_eq(o->labels, labels, (size_t)n * sizeof *labels);
 }
@@ -109,7 +90,7 @@ static void expect_labels(const outcome *o, int64_t n, const int64_t *labels) {
 static const ts_real line3[] = {1, 2, 3}, far_start[] = {4, 0, 1};
 
 START_TEST(empty_cluster_keeps_its_centre) {
-    const ts_problem p = PROBLEM(1, line3, far_start, TS_EMPTY_KEEP);
+    const ts_problem p = problem_of(PROBLEM(1, line3, far_start), TS_EMPTY_KEEP);
     const outcome o = run_both(&p, 100);
     expect_labels(&o, 3, (int64_t[]){2, 2, 0});
     ck_assert(o.centers[0] == 3 && o.centers[1] == 0 && o.centers[2] == (ts_real)1.5);
@@ -119,7 +100,7 @@ START_TEST(empty_cluster_keeps_its_centre) {
 END_TEST
 
 START_TEST(empty_cluster_takes_the_farthest_point) {
-    const ts_problem p = PROBLEM(1, line3, far_start, TS_EMPTY_FARTHEST);
+    const ts_problem p = problem_of(PROBLEM(1, line3, far_start), TS_EMPTY_FARTHEST);
     const outcome o = run_both(&p, 100);
     ck_assert(o.objective == 0 && o.repairs >= 1);
 }
@@ -127,7 +108,7 @@ END_TEST
 
 START_TEST(empty_cluster_takes_a_random_point) {
     for (uint64_t seed = 0; seed < 20; seed++) {
-        ts_problem p = PROBLEM(1, line3, far_start, TS_EMPTY_RANDOM);
+        ts_problem p = problem_of(PROBLEM(1, line3, far_start), TS_EMPTY_RANDOM);
         p.seed = seed;
         const outcome o = run_both(&p, 100);
         ck_assert(o.repairs >= 1);
@@ -137,7 +118,7 @@ START_TEST(empty_cluster_takes_a_random_point) {
 END_TEST
 
 START_TEST(empty_cluster_is_an_error_when_asked) {
-    const ts_problem p = PROBLEM(1, line3, far_start, TS_EMPTY_ERROR);
+    const ts_problem p = problem_of(PROBLEM(1, line3, far_start), TS_EMPTY_ERROR);
     const ts_definition definition = lloyd(INFINITY, false);
     ts_runner *runner = ts_runner_create(&definition, &p, &error);
     ck_assert_int_ne(ts_runner_step(runner, &error), TS_OK);
@@ -154,21 +135,25 @@ END_TEST
 /* Duplicates everywhere: nothing may be taken from distance zero, and no point twice. */
 START_TEST(farthest_point_has_limits) {
     const ts_real equal[] = {5, 5, 5, 5}, starts[] = {5, 5, 5};
-    const ts_problem same = PROBLEM(1, equal, starts, TS_EMPTY_FARTHEST);
+    const ts_problem same = problem_of(PROBLEM(1, equal, starts), TS_EMPTY_FARTHEST);
     ck_assert_int_eq(run_both(&same, 10).repairs, 0);
     const ts_real spread[] = {0, 0, 9, 10}, both_empty[] = {1, 100, 200};
-    const ts_problem two = PROBLEM(1, spread, both_empty, TS_EMPTY_FARTHEST);
+    const ts_problem two = problem_of(PROBLEM(1, spread, both_empty), TS_EMPTY_FARTHEST);
     const outcome o = run_both(&two, 100);
     ck_assert(o.objective == 0 && o.repairs >= 2);
     const ts_real pair[] = {0, 10}, single[] = {0, 10};
-    const ts_problem singletons = PROBLEM(1, pair, single, TS_EMPTY_FARTHEST);
+    const ts_problem singletons = problem_of(PROBLEM(1, pair, single), TS_EMPTY_FARTHEST);
     ck_assert_int_eq(run_both(&singletons, 10).repairs, 0);
+    const ts_real row[] = {0, 1, 10}, lonely[] = {0, 8, 100}; /* 10 is farther from its centre, which has no other */
+    const ts_problem leaves_one = problem_of(PROBLEM(1, row, lonely), TS_EMPTY_FARTHEST);
+    const outcome first = run_both(&leaves_one, 1);
+    ck_assert(first.repairs == 1 && first.centers[1] == 10 && first.centers[2] == 1);
 }
 END_TEST
 
 START_TEST(objective_belongs_to_the_centres_returned) {
     const ts_real x[] = {0, 3, 4, 20}, c[] = {0, 4};
-    const ts_problem p = PROBLEM(1, x, c, TS_EMPTY_KEEP);
+    const ts_problem p = problem_of(PROBLEM(1, x, c), TS_EMPTY_KEEP);
     const outcome o = run_both(&p, 1);
     ck_assert(o.centers[0] == 0 && o.centers[1] == 9);
     expect_labels(&o, 4, (int64_t[]){0, 0, 0, 1});
@@ -178,7 +163,7 @@ END_TEST
 
 START_TEST(far_from_the_origin) {
     const ts_real x[] = {100000, (ts_real)100000.5, (ts_real)100001.5, 100002}, c[] = {100000, 100002};
-    const ts_problem p = PROBLEM(1, x, c, TS_EMPTY_KEEP);
+    const ts_problem p = problem_of(PROBLEM(1, x, c), TS_EMPTY_KEEP);
     const outcome o = run_both(&p, 100);
     expect_labels(&o, 4, (int64_t[]){0, 0, 1, 1});
     ck_assert(o.centers[0] == (ts_real)100000.25 && o.centers[1] == (ts_real)100001.75);
@@ -189,7 +174,7 @@ END_TEST
 START_TEST(stops_when_labels_repeat) {
     const ts_real x[] = {(ts_real).1, (ts_real).2, (ts_real).3, (ts_real)10.1, (ts_real)10.2, (ts_real)10.3};
     const ts_real c[] = {(ts_real).1, (ts_real)10.3};
-    const ts_problem p = PROBLEM(1, x, c, TS_EMPTY_KEEP);
+    const ts_problem p = problem_of(PROBLEM(1, x, c), TS_EMPTY_KEEP);
     const outcome o = run_both(&p, 100);
     ck_assert_int_eq(o.steps, 2);
     ck_assert_double_eq_tol((double)o.centers[0], .2, 1e-7);
@@ -200,7 +185,7 @@ END_TEST
 
 START_TEST(six_points_on_two_lines) {
     const ts_real x[] = {1, 2, 1, 4, 1, 0, 4, 2, 4, 4, 4, 0}, c[] = {1, 2, 4, 2};
-    const ts_problem p = PROBLEM(2, x, c, TS_EMPTY_KEEP);
+    const ts_problem p = problem_of(PROBLEM(2, x, c), TS_EMPTY_KEEP);
     const outcome o = run_both(&p, 100);
     expect_labels(&o, 6, (int64_t[]){0, 0, 0, 1, 1, 1});
     ck_assert_double_eq_tol(o.objective, 16, 1e-9);
@@ -209,7 +194,8 @@ END_TEST
 
 START_TEST(one_cluster_and_as_many_as_points) {
     const ts_real x[] = {0, 1, 10, 11}, one[] = {3}, all[] = {0, 1, 10, 11};
-    const ts_problem p1 = PROBLEM(1, x, one, TS_EMPTY_KEEP), p4 = PROBLEM(1, x, all, TS_EMPTY_KEEP);
+    const ts_problem p1 = problem_of(PROBLEM(1, x, one), TS_EMPTY_KEEP),
+                     p4 = problem_of(PROBLEM(1, x, all), TS_EMPTY_KEEP);
     const outcome a = run_both(&p1, 100), b = run_both(&p4, 100);
     ck_assert(a.centers[0] == (ts_real)5.5 && a.steps == 2);
     ck_assert_double_eq_tol(a.objective, 101, 1e-9);
@@ -220,7 +206,7 @@ END_TEST
 START_TEST(bad_problems_are_refused) {
     const ts_definition definition = lloyd(INFINITY, false);
     const ts_real x[] = {0, 1}, c[] = {0, 1, 2};
-    ts_problem p = PROBLEM(1, x, c, TS_EMPTY_KEEP);
+    ts_problem p = problem_of(PROBLEM(1, x, c), TS_EMPTY_KEEP);
     ck_assert_ptr_null(ts_runner_create(&definition, &p, &error));
     ck_assert_str_eq(error.text, "k = 3 but only 2 rows");
     error.status = TS_OK;
@@ -286,7 +272,7 @@ END_TEST
 START_TEST(ties) {
     /* Point 1 is equally near to 0 and 2. */
     const ts_real x[] = {0, 1, 2}, c[] = {0, 2};
-    const ts_problem p = PROBLEM(1, x, c, TS_EMPTY_KEEP);
+    const ts_problem p = problem_of(PROBLEM(1, x, c), TS_EMPTY_KEEP);
     const outcome o = run_both(&p, 1); /* lowest index, as plain Lloyd */
     ck_assert(o.centers[0] == (ts_real)0.5 && o.centers[1] == 2);
     const ts_definition share = lloyd(INFINITY, true);
@@ -305,7 +291,7 @@ START_TEST(finite_gamma_is_soft_kmeans) {
     const ts_real x[] = {0, 1, 5, 6, (ts_real)2.5}, c[] = {1, 5};
     for (int g = 0; g < 4; g++) {
         const double gamma = (double[]){0.01, 0.3, 2, 1e4}[g];
-        const ts_problem p = PROBLEM(1, x, c, TS_EMPTY_KEEP);
+        const ts_problem p = problem_of(PROBLEM(1, x, c), TS_EMPTY_KEEP);
         const ts_definition definition = lloyd(gamma, false);
         ts_runner *runner = ts_runner_create(&definition, &p, &error);
         ck_assert_int_eq(ts_runner_step(runner, &error), TS_OK);
@@ -374,10 +360,10 @@ START_TEST(the_same_bits_on_any_number_of_threads) {
 END_TEST
 #endif
 
-int main(void) {
-    ts_parallel_cutoff = 1000; /* small work meets threads */
-    TCase *tests = tcase_create("all");
-    tcase_add_checked_fixture(tests, setup, NULL);
+static void add_tests(TCase *tests) {
+#ifdef _OPENMP
+    omp_set_num_threads(omp_get_num_procs()); /* on the grid, too */
+#endif
     tcase_add_test(tests, empty_cluster_keeps_its_centre);
     tcase_add_test(tests, empty_cluster_takes_the_farthest_point);
     tcase_add_test(tests, empty_cluster_takes_a_random_point);
@@ -398,5 +384,9 @@ int main(void) {
 #else
     say_skipped("the_same_bits_on_any_number_of_threads", "no OpenMP");
 #endif
-    return run_case("Lloyd", tests);
+}
+
+int main(void) {
+    ts_parallel_cutoff = 1000; /* small work meets threads */
+    return run_variant_tests("Lloyd", add_tests);
 }

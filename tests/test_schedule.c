@@ -88,6 +88,7 @@ START_TEST(sequences_by_hand) {
         {1, 0, 0, {NAN, NAN, NAN, 5, NAN, 4, NAN, NAN}, {.1, .01, .01, .01, .01, .01, .01, .001}},
         {0, 0, 0, {INFINITY, 3, INFINITY, -INFINITY, -INFINITY}, {.01, .01, .001, .001, .0001}},
         {0, 2, 0, {1, 1, 1, 1, 1, 1, 1, 1}, {.1, .01, .01, .01, .001, .001, .001, .0001}},
+        {0, 0, 0, {100, 99.995, 99.95, 99.9405}, {.1, .01, .01, .001}}, /* the threshold is a share of the best */
         {0, 2, 0, {3, 3, 2, 2, 2, 1}, {.1, .01, .01, .01, .001, .001}},
     };
     for (size_t c = 0; c < sizeof cases / sizeof *cases; c++) {

@@ -169,6 +169,30 @@ START_TEST(weighted_pick_stays_inside) {
 }
 END_TEST
 
+/* Of points (1,0), (0,2), (3,4) and 0 to the centre (0,1); the third is trimmed. */
+START_TEST(costs_by_hand) {
+    const double x[] = {1, 0, 0, 2, 3, 4, 0, 0}, c[] = {0, 1}, scale[] = {2, 3};
+    const int64_t labels[] = {0, 0, -1, 0};
+    const ts_points p = {.n = 4, .d = 2, .exact = x};
+    ck_assert_double_eq_tol(ts_cost_of(TS_COST_SQUARED, &p, NULL, c, labels), 2 + 1 + 1, 1e-15);
+    ck_assert_double_eq_tol(ts_cost_of(TS_COST_SQUARED, &p, scale, c, labels), 13 + 9 + 9, 1e-14);
+    ck_assert_double_eq_tol(ts_cost_of(TS_COST_DISTANCE, &p, NULL, c, labels), sqrt(2) + 1 + 1, 1e-15);
+    ck_assert_double_eq_tol(ts_cost_of(TS_COST_COSINE, &p, NULL, c, labels), 1 + 0 + 1, 1e-15);
+    ck_assert_double_eq_tol(ts_trimmed_objective(&p, 1, c, 0), 2 + 1 + 18 + 1, 1e-14);
+    ck_assert_double_eq_tol(ts_trimmed_objective(&p, 1, c, 0.3), 2 + 1 + 1, 1e-15); /* floor(1.2) are trimmed */
+}
+END_TEST
+
+/* One point at 0, centres at 1 and 2. */
+START_TEST(soft_costs_by_hand) {
+    const double x[] = {0}, c[] = {1, 2};
+    const ts_points p = {.n = 1, .d = 1, .exact = x};
+    ck_assert_double_eq_tol(ts_free_energy(TS_COST_SQUARED, &p, 2, c, 2), -log(exp(-2) + exp(-8)) / 2, 1e-15);
+    ck_assert_double_eq_tol(ts_fuzzy_objective(&p, 2, c, 2), 1 / (1 + 0.25), 1e-15);
+    ck_assert_double_eq_tol(ts_fuzzy_objective(&p, 2, c, 3), 1 / (1.5 * 1.5), 1e-15);
+}
+END_TEST
+
 START_TEST(adjusted_rand_index) {
     const int64_t a[] = {0, 0, 1, 1}, b[] = {1, 1, 0, 0}, c[] = {0, 1, 0, 1}, d[] = {0, 0, 1, 2}, one[] = {0, 0, 0, 0};
     ck_assert_double_eq_tol(ts_adjusted_rand_index(4, a, b), 1, 1e-12);
@@ -177,6 +201,8 @@ START_TEST(adjusted_rand_index) {
     ck_assert_double_eq_tol(ts_adjusted_rand_index(4, a, one), 0, 1e-12);
     ck_assert_double_eq_tol(ts_adjusted_rand_index(4, one, one), 1, 1e-12);
     ck_assert_double_eq_tol(ts_adjusted_rand_index(1, one, one), 1, 1e-12);
+    const int64_t trimmed[] = {0, 0, 1, -1, 1}, classes[] = {1, 1, 0, 0, 0}; /* -1 does not count */
+    ck_assert_double_eq_tol(ts_adjusted_rand_index(5, trimmed, classes), 1, 1e-12);
 }
 END_TEST
 
@@ -191,6 +217,8 @@ int main(void) {
     tcase_add_test(tests, gonzalez_goes_farthest_first);
     tcase_add_test(tests, kmeanspp_draws_by_squared_distance);
     tcase_add_test(tests, weighted_pick_stays_inside);
+    tcase_add_test(tests, costs_by_hand);
+    tcase_add_test(tests, soft_costs_by_hand);
     tcase_add_test(tests, adjusted_rand_index);
     return run_case("seeding and scores", tests);
 }

@@ -24,6 +24,7 @@ START_TEST(known_values) {
     check_weights(&argmax, 4, ROW(1, 3, 3, 2), ROW(0, 1, 0, 0), 0);
     check_weights(&inf, 3, ROW(1, 0.5, -3), ROW(0.5, 0.5, 0), 0);
     check_weights(&inf, 3, ROW(5, 1, 1), ROW(1, 0, 0), 0);
+    check_weights(&inf, 2, ROW(1, 0), ROW(1, 0), 0); /* one or both are as good: the smaller number */
     check_weights(&linear, 4, ROW(1, 0, 2, 1), ROW(0.25, 0, 0.5, 0.25), 0);
     check_weights(&linear, 3, ROW(0, 0, 0), ROW(0, 0, 0), 0);
     check_weights(&linear, 2, ROW(DBL_MAX, DBL_MAX), ROW(0.5, 0.5), 0);

@@ -34,6 +34,12 @@ ts_definition define(const char *name, const ts_settings *s) {
     return definition;
 }
 
+ts_definition lloyd(double gamma, bool share_ties) {
+    ts_settings s = settings_of("lloyd", "onehot", gamma);
+    s.share_ties = share_ties;
+    return define("lloyd", &s);
+}
+
 ts_runner *runner_of(const char *name, const ts_settings *s, const ts_problem *p) {
     const ts_definition definition = define(name, s);
     ts_runner *runner = ts_runner_create(&definition, p, &error);

@@ -22,6 +22,7 @@ extern ts_error error; /* the last one; cleared before every test */
 const ts_variant *variant(const char *name);
 ts_settings settings_of(const char *name, const char *construction, double gamma);
 ts_definition define(const char *name, const ts_settings *s);
+ts_definition lloyd(double gamma, bool share_ties); /* with one-hot codes */
 ts_runner *runner_of(const char *name, const ts_settings *s, const ts_problem *p);
 ts_plain *plain_of(const char *name, const ts_settings *s, const ts_problem *p);
 const ts_clustering *step(ts_runner *runner);
