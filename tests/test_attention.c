@@ -82,6 +82,24 @@ START_TEST(equals_its_composition) {
 }
 END_TEST
 
+/* All numbers but 0 let a key through alike. */
+START_TEST(masks_are_zero_or_not) {
+    static const ts_real ones[] = {1, 1, 1, 0, 1, 0}, others[] = {-1, (ts_real)0.25, 7, 0, (ts_real)-1e-30, 0};
+    for (int fast = 0; fast < 2; fast++) {
+        ts_attention_spec spec = dot_softmax;
+        spec.fast = fast;
+        ts_tensor *q = filled(TS_SHAPE(2, 2), "q"), *k = filled(TS_SHAPE(3, 2), "k"), *v = filled(TS_SHAPE(3, 2), "v");
+        ts_tensor *mask[2] = {ts_constant(tape, TS_SHAPE(2, 3), ones), ts_constant(tape, TS_SHAPE(2, 3), others)};
+        const ts_tensor *y[2] = {ts_attention(tape, q, k, v, mask[0], &spec),
+                                 ts_attention(tape, q, k, v, mask[1], &spec)};
+        ck_assert_mem_eq(y[0]->data, y[1]->data, 4 * sizeof(ts_real));
+        const ts_tensor *w[2] = {ts_attention_weights(tape, q, k, mask[0], &spec),
+                                 ts_attention_weights(tape, q, k, mask[1], &spec)};
+        ck_assert_mem_eq(w[0]->data, w[1]->data, 6 * sizeof(ts_real));
+    }
+}
+END_TEST
+
 /* Weights times values is attention, for every map and both scores, with a mask and without; what is masked is exactly
  * 0, a row with every key masked is zeros. */
 static void check_weights_times_values(const ts_attention_spec *spec, ts_tensor *q, ts_tensor *k, ts_tensor *v,
@@ -290,6 +308,7 @@ int main(void) {
     TCase *tests = tape_case();
     tcase_add_test(tests, fully_masked_row);
     tcase_add_test(tests, masked_keys_are_excluded_exactly);
+    tcase_add_test(tests, masks_are_zero_or_not);
     tcase_add_test(tests, equals_its_composition);
     tcase_add_test(tests, weights_times_values_equal_attention);
     tcase_add_test(tests, weights_are_attention_to_unit_values);

@@ -40,6 +40,32 @@ START_TEST(files_written) {
 }
 END_TEST
 
+/* Every step of a trajectory is where that many steps lead to. */
+START_TEST(trajectories_are_steps) {
+    enum { K = 7, D = 2 };
+    ts_table centers = {0};
+    ts_io_error error;
+    FILE *data = fopen("steps.csv", "w");
+    for (int i = 0; i < 3000; i++) fprintf(data, "%d,%.3f\n", i * 7919 % 1009, sin(i) * 500);
+    fclose(data);
+    json_t *report = tessera_json("cluster steps.csv -k 7 --init first --steps 40 --steps-exact --trajectory t.npy");
+    ck_assert_double_eq(number(report, "steps"), 40);
+    json_decref(report);
+    size_t size = 0;
+    char *trajectory = read_file("t.npy", &size);
+    static const int steps[] = {0, 1, 2, 5, 15, 16, 17, 39, 40};
+    for (int s = 0; s < 9; s++) {
+        const char *at = trajectory + size - (size_t)(41 - steps[s]) * K * D * sizeof(double);
+        ck_assert_int_eq(
+            tessera("cluster steps.csv -k 7 --init first --steps %d --steps-exact --centers c.npy", steps[s]), 0);
+        ck_assert_msg(ts_table_read("c.npy", NULL, &centers, &error), "%s", error.text);
+        ck_assert_msg(memcmp(at, centers.values, K * D * sizeof(double)) == 0, "step %d", steps[s]);
+        ts_table_free(&centers);
+    }
+    free(trajectory);
+}
+END_TEST
+
 /* The same bytes, in every file and report, for any number of threads. "seconds" alone may differ. */
 START_TEST(threads_change_nothing) {
     static const char *const files[] = {"labels.npy", "centers.csv", "trajectory.npy", "plot.svg", "out.txt"};
@@ -244,6 +270,7 @@ END_TEST
 int main(void) {
     TCase *tests = tcase_create("all");
     tcase_add_test(tests, files_written);
+    tcase_add_test(tests, trajectories_are_steps);
     tcase_add_test(tests, threads_change_nothing);
     tcase_add_test(tests, openmp_speaks_once);
     tcase_add_test(tests, pictures);

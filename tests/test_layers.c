@@ -141,6 +141,32 @@ START_TEST(gradients_of_all_layers) {
 }
 END_TEST
 
+/* What a block draws is that of the step it is told: dropout, and the noise of its weights. */
+START_TEST(draws_are_those_of_the_step) {
+    static const ts_simplex *const maps[] = {&ts_softmax_map, &ts_gumbel_softmax_map};
+    ts_attention_block self = {.spec = {.score = TS_SCORE_DOT, .gamma = 1}};
+    ts_linear *parts[3] = {&self.query, &self.key, &self.value};
+    for (int i = 0; i < 3; i++)
+        ts_linear_add(parts[i], params, (const char *[]){"query", "key", "value"}[i], 4, 4, true, &error);
+    ck_assert_int_eq(ts_params_allocate(params, 1, &error), TS_OK);
+    ts_tape *tape = ts_tape_create(TS_INFER);
+    ts_real values[48];
+    for (int i = 0; i < 48; i++) values[i] = (ts_real)sin(i);
+    ts_tensor *x = ts_constant(tape, TS_SHAPE(12, 4), values);
+    for (int m = 0; m < 2; m++) {
+        self.spec.simplex = (ts_simplex_spec){.map = maps[m], .parameter = 1};
+        self.spec.dropout = m == 0 ? 0.5 : 0;
+        const ts_tensor *y[3];
+        for (int s = 0; s < 3; s++)
+            y[s] = ts_attention_block_forward(&self, params, tape, x, x, NULL, (uint32_t[]){4, 5, 4}[s]);
+        ck_assert_msg(ts_tape_error(tape) == NULL, "%s", ts_tape_error(tape));
+        ck_assert_mem_eq(y[0]->data, y[2]->data, sizeof values);
+        ck_assert_mem_ne(y[0]->data, y[1]->data, sizeof values);
+    }
+    ts_tape_free(tape);
+}
+END_TEST
+
 START_TEST(identity_attention_is_its_values) {
     ts_attention_block self = {.identity = true};
     ck_assert_int_eq(ts_linear_add(&self.value, params, "value", 4, 4, true, &error), TS_OK);
@@ -198,6 +224,7 @@ int main(void) {
     tcase_add_test(tests, initial_values_depend_on_the_name_only);
     tcase_add_test(tests, fixed_parameters_get_no_gradient);
     tcase_add_test(tests, gradients_of_all_layers);
+    tcase_add_test(tests, draws_are_those_of_the_step);
     tcase_add_test(tests, identity_attention_is_its_values);
     tcase_add_test(tests, layers_without_their_parameters);
     return run_case("layers", tests);

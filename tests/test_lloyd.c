@@ -286,6 +286,41 @@ START_TEST(ties) {
 }
 END_TEST
 
+/* Point 1 is shared in the first step and not in the second, with the same label: that is a change. */
+START_TEST(a_tie_that_ends_is_a_change) {
+    const ts_real x[] = {0, 1, 2, (ts_real)2.5}, c[] = {0, 2};
+    const ts_definition share = lloyd(INFINITY, true);
+    for (int by_ops = 0; by_ops < 2; by_ops++) {
+        ts_problem p = problem_of(PROBLEM(1, x, c), TS_EMPTY_KEEP);
+        p.op_by_op = by_ops;
+        ts_runner *runner = ts_runner_create(&share, &p, &error);
+        const ts_clustering *s = ts_runner_state(runner);
+        while (!s->converged && s->steps < 10) ck_assert_int_eq(ts_runner_step(runner, &error), TS_OK);
+        ck_assert_int_eq(s->steps, 3);
+        ck_assert(s->centers[0] == (ts_real)0.5 && s->centers[1] == (ts_real)2.25);
+        ts_runner_free(runner);
+    }
+}
+END_TEST
+
+/* Of numbers in double a third is a third in double: each centre goes to 3/4 of its place. */
+START_TEST(shares_of_doubles) {
+    const double x[] = {0, 0, 1, 0, -1, 0, 0, 1}, c[] = {1, 0, -1, 0, 0, 1};
+    const ts_real points[8] = {0}, centers[6] = {0};
+    const ts_definition share = lloyd(INFINITY, true);
+    ts_problem p = problem_of(PROBLEM(2, points, centers), TS_EMPTY_KEEP);
+    p.exact_points = x, p.exact_centers = c;
+    ts_runner *runner = ts_runner_create(&share, &p, &error);
+    ck_assert_msg(runner != NULL, "%s", error.text);
+    ck_assert_int_eq(ts_runner_step(runner, &error), TS_OK);
+    ck_assert(ts_runner_is_exact(runner));
+    for (int i = 0; i < 6; i++)
+        ck_assert_msg(fabs(ts_runner_state(runner)->exact_centers[i] - 0.75 * c[i]) <= 1e-15, "%.17g",
+                      ts_runner_state(runner)->exact_centers[i]);
+    ts_runner_free(runner);
+}
+END_TEST
+
 /* One step by hand: r_ij = softmax_j(-gamma ||x_i - c_j||^2), c_j = sum r_ij x_i / sum r_ij. */
 START_TEST(finite_gamma_is_soft_kmeans) {
     const ts_real x[] = {0, 1, 5, 6, (ts_real)2.5}, c[] = {1, 5};
@@ -377,6 +412,8 @@ static void add_tests(TCase *tests) {
     tcase_add_test(tests, bad_problems_are_refused);
     tcase_add_loop_test(tests, equals_plain_lloyd_on_a_grid, 0, (int)(sizeof grid / sizeof *grid));
     tcase_add_test(tests, ties);
+    tcase_add_test(tests, a_tie_that_ends_is_a_change);
+    tcase_add_test(tests, shares_of_doubles);
     tcase_add_test(tests, finite_gamma_is_soft_kmeans);
     tcase_add_test(tests, memory_is_linear_in_n);
 #ifdef _OPENMP

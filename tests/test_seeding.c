@@ -10,6 +10,7 @@
 
 #include "../autograd/parallel.h"
 #include "../autograd/rng.h"
+#include "../models/data/nearest.h"
 #include "../models/data/scores.h"
 #include "../models/data/seeding.h"
 #include "test_main.h"
@@ -193,6 +194,14 @@ START_TEST(soft_costs_by_hand) {
 }
 END_TEST
 
+START_TEST(nearest_of_some) {
+    const double x[] = {2}, centers[] = {5, 1, 3}, undefined[] = {5, NAN, 3};
+    int64_t label = -1;
+    ck_assert(ts_nearest_exact(1, 3, x, centers, &label) == 1 && label == 1); /* the first of equals */
+    ck_assert(isnan(ts_nearest_exact(1, 3, x, undefined, &label)) && label == 0);
+}
+END_TEST
+
 START_TEST(adjusted_rand_index) {
     const int64_t a[] = {0, 0, 1, 1}, b[] = {1, 1, 0, 0}, c[] = {0, 1, 0, 1}, d[] = {0, 0, 1, 2}, one[] = {0, 0, 0, 0};
     ck_assert_double_eq_tol(ts_adjusted_rand_index(4, a, b), 1, 1e-12);
@@ -219,6 +228,7 @@ int main(void) {
     tcase_add_test(tests, weighted_pick_stays_inside);
     tcase_add_test(tests, costs_by_hand);
     tcase_add_test(tests, soft_costs_by_hand);
+    tcase_add_test(tests, nearest_of_some);
     tcase_add_test(tests, adjusted_rand_index);
     return run_case("seeding and scores", tests);
 }

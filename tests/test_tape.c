@@ -293,6 +293,17 @@ START_TEST(an_observer_runs_every_pass) {
 }
 END_TEST
 
+/* Scratch of ops counts among the bytes of a tape: here numbers for each of many keys. */
+START_TEST(scratch_is_counted) {
+    enum { MANY = 100000 };
+    const ts_attention_spec spec = {.score = TS_SCORE_DOT, .simplex = {.map = &ts_softmax_map}, .gamma = 1};
+    ts_tensor *q = ts_constant(tape, TS_SHAPE(1, 1), NULL), *k = ts_constant(tape, TS_SHAPE(MANY, 1), NULL);
+    const size_t before = ts_tape_bytes(tape);
+    ts_attention(tape, q, k, k, NULL, &spec);
+    ck_assert_uint_ge(ts_tape_bytes(tape), before + MANY * sizeof(double));
+}
+END_TEST
+
 int main(void) {
     TCase *tests = tape_case();
     tcase_add_test(tests, gradient_of_a_diamond);
@@ -310,5 +321,6 @@ int main(void) {
     tcase_add_test(tests, a_scope_keeps_small_and_older_tensors);
     tcase_add_test(tests, arena_alignment_and_bounds);
     tcase_add_test(tests, an_observer_runs_every_pass);
+    tcase_add_test(tests, scratch_is_counted);
     return run_case("tape", tests);
 }

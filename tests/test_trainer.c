@@ -29,18 +29,18 @@ START_TEST(training_lowers_the_validation_loss) {
 }
 END_TEST
 
-/* The loss of all tasks of step 0 on one tape, without dropout; its gradient goes to the model's parameters. */
+/* The loss of all tasks of the next step on one tape, without dropout; its gradient goes to the model's parameters. */
 static double reference(const ts_trainer *t, ts_real *points) {
     const ts_train_options *o = &t->options;
     const ts_transformer model = ts_transformer_view(&t->model, t->model.params, 0, false);
-    const int64_t unroll = ts_train_unroll_at(o, 0);
+    const int64_t unroll = ts_train_unroll_at(o, t->step);
     ts_error error = {.status = TS_OK};
     ts_tape *tape = ts_tape_create(TS_RECORD);
     ts_tensor *sum = NULL, *after[8];
     for (int64_t b = 0; b < o->batch; b++) {
         ts_real *x = points + b * o->n * o->d;
         const ts_task_spec spec = task_of(o, b);
-        ck_assert_int_eq(ts_task_draw(&spec, o->seed, 0, (uint64_t)b, x, NULL, &error), TS_OK);
+        ck_assert_int_eq(ts_task_draw(&spec, o->seed, (uint32_t)t->step, (uint64_t)b, x, NULL, &error), TS_OK);
         ts_learner_unroll(&model, tape, x, o->n, x, unroll, 0, after);
         for (int64_t s = 0; s < unroll; s++) {
             ts_tensor *loss = ts_clustering_loss(tape, ts_borrow(tape, TS_SHAPE(o->n, o->d), x), after[s], &o->loss);
@@ -55,17 +55,12 @@ static double reference(const ts_trainer *t, ts_real *points) {
     return loss;
 }
 
-/* The velocity of SGD after its first step is the gradient. */
-static void expect_reference_gradient(ts_train_options o, const char *what) {
-    o.optimiser = ts_optimiser_defaults(TS_SGD);
-    o.dropout = 0;
-    ts_trainer *t = make(&o);
-    const int64_t size = ts_params_size(t->model.params);
-    ts_real *points = malloc((size_t)(o.batch * o.n * o.d) * sizeof *points);
+/* The velocity of SGD without momentum is the gradient. */
+static void expect_reference_step(ts_trainer *t, ts_real *points, const char *what) {
     const double loss = reference(t, points);
     const ts_train_step report = step(t);
     double largest = 0, norm = 0, difference = 0;
-    for (int64_t i = 0; i < size; i++) {
+    for (int64_t i = 0; i < ts_params_size(t->model.params); i++) {
         const double expected = (double)ts_params_grads(t->model.params)[i];
         largest = fmax(largest, fabs(expected));
         norm += expected * expected;
@@ -75,6 +70,14 @@ static void expect_reference_gradient(ts_train_options o, const char *what) {
     ck_assert_msg(difference <= 1e-6 * largest, "%s: gradients differ by %g of %g", what, difference, largest);
     ck_assert_msg(fabs(report.loss - loss) <= 1e-6 * fabs(loss), "%s: loss %g, not %g", what, report.loss, loss);
     ck_assert_msg(fabs(report.norm - sqrt(norm)) <= 1e-6 * sqrt(norm), "%s: norm %g", what, report.norm);
+}
+
+static void expect_reference_gradient(ts_train_options o, const char *what) {
+    o.optimiser = ts_optimiser_defaults(TS_SGD);
+    o.dropout = 0;
+    ts_trainer *t = make(&o);
+    ts_real *points = malloc((size_t)(o.batch * o.n * o.d) * sizeof *points);
+    for (int s = 0; s < 2; s++) expect_reference_step(t, points, what); /* the second has tasks of its own */
     free(points);
     ts_trainer_free(t);
 }

@@ -73,6 +73,7 @@ ts_trainer *resume(const char *path) {
 ts_train_options kind(int number) {
     ts_train_options o = small();
     o.schedule.patience = 0;
+    o.schedule.cooldown = 2; /* so that stops find it cooling */
     if (number == 0) return o;
     o.unroll = 3;
     o.unroll_ramp = 0.7;
