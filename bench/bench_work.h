@@ -13,8 +13,7 @@
 
 enum { CLI_BENCH_SHAPE = 4, CLI_BENCH_TEXT = 64 };
 
-/* ---- doing --------------------------------------------------------------------------------------------------------
- */
+/* ---- doing ------------------------------------------------------------------------------------------------------- */
 
 /* A kind of computation: "train" (N, D, K, B); "forward" and "backward" of attention (N, E, B, percent of dropout);
  * "exact" and "plain" (N, D, K). */
@@ -50,8 +49,7 @@ double cli_bench_data_bytes(const cli_bench_kind *kind, const int64_t shape[CLI_
 enum { CLI_BENCH_LINE = 160 };
 const char *cli_bench_line(const char *name, const int64_t shape[CLI_BENCH_SHAPE], char line[CLI_BENCH_LINE]);
 
-/* ---- the table ----------------------------------------------------------------------------------------------------
- */
+/* ---- the table --------------------------------------------------------------------------------------------------- */
 
 typedef struct cli_bench_item {
     const char *work; /* "train-512"; items of a work stand together */

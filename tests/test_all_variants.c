@@ -12,8 +12,7 @@
 #include "../models/run/transformer.h"
 #include "variant_runs.h"
 
-/* ---- constructions -------------------------------------------------------------------------------------------------
- */
+/* ---- constructions ----------------------------------------------------------------------------------------------- */
 
 static void expect_matrix(const ts_transformer *model, const char *name, size_t count, const ts_real *expected) {
     const int at = ts_params_find(model->params, name);
@@ -140,8 +139,7 @@ START_TEST(weights_are_shares) {
 }
 END_TEST
 
-/* ---- settings ------------------------------------------------------------------------------------------------------
- */
+/* ---- settings ---------------------------------------------------------------------------------------------------- */
 
 static void expect_refusal(const char *name, ts_settings s, const char *text) {
     ts_definition definition;
@@ -241,8 +239,7 @@ START_TEST(gamma_of_the_data) {
 }
 END_TEST
 
-/* ---- what holds for all of them ------------------------------------------------------------------------------------
- */
+/* ---- what holds for all of them ---------------------------------------------------------------------------------- */
 
 #if defined _OPENMP && !defined TS_DOUBLE /* one precision is enough: the sums are the same code */
 enum { MANY = 4500, MANY_D = 3, MANY_K = 5 };

@@ -27,8 +27,7 @@ static void expect(const char *word) {
     ck_assert_msg(strstr(out, word) != NULL, "%s is not in %s", word, out);
 }
 
-/* ---- reading dot ---------------------------------------------------------------------------------------------------
- */
+/* ---- reading dot ------------------------------------------------------------------------------------------------- */
 
 enum { MOST_NODES = 400, ID = 32 };
 typedef struct nodes {

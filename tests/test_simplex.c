@@ -272,8 +272,7 @@ START_TEST(gumbel_noise_is_finite) {
 }
 END_TEST
 
-/* ---- the list, and what is refused ---------------------------------------------------------------------------------
- */
+/* ---- the list, and what is refused ------------------------------------------------------------------------------- */
 
 START_TEST(maps_by_name) {
     static const char *const names[] = {"softmax",     "hardmax", "argmax",         "sparsemax",      "normmax",

@@ -7,8 +7,7 @@
 #include "../models/run/transformer.h"
 #include "variant_runs.h"
 
-/* ---- spherical k-means ---------------------------------------------------------------------------------------------
- */
+/* ---- spherical k-means ------------------------------------------------------------------------------------------- */
 
 static double cosine_cost(const ts_problem *p, const ts_clustering *state) {
     double cost = 0;
@@ -146,8 +145,7 @@ START_TEST(a_short_mean_has_a_direction) {
 }
 END_TEST
 
-/* ---- k-medoids -----------------------------------------------------------------------------------------------------
- */
+/* ---- k-medoids --------------------------------------------------------------------------------------------------- */
 
 static double medoid_cost(const ts_problem *p, const int64_t *medoids) {
     double cost = 0;
@@ -282,8 +280,7 @@ START_TEST(initial_centres_snap_to_rows) {
 }
 END_TEST
 
-/* ---- trimming ------------------------------------------------------------------------------------------------------
- */
+/* ---- trimming ---------------------------------------------------------------------------------------------------- */
 
 START_TEST(trimming_a_share_rounds_as_meant) {
     ts_real x[100];
@@ -363,8 +360,7 @@ START_TEST(threshold_rule_by_hand) {
 }
 END_TEST
 
-/* ---- weighed and shared means by hand ------------------------------------------------------------------------------
- */
+/* ---- weighed and shared means by hand ---------------------------------------------------------------------------- */
 
 /* gamma .5 around 0: the scores of 0, 1, sqrt 2 are 0, -.5, -1. */
 static void expect_weighed_mean(const char *name, double alpha, double expected) {

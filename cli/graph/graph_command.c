@@ -166,8 +166,7 @@ static void record(const graph_options *o, const ts_real *values, ts_tape *tape,
     end_stage(graph, "loss", tape);
 }
 
-/* ---- output --------------------------------------------------------------------------------------------------------
- */
+/* ---- output ------------------------------------------------------------------------------------------------------ */
 
 static int write_graph(const graph_options *o, const cli_tape_graph *graph) {
     ts_output_file file;
