@@ -107,10 +107,8 @@ static void put_curve(cli_json *json, const cli_bench_scaling *s, const cli_benc
         cli_json_put(json, "{ x:f median_ms:f least_ms:f most_ms:f runs:i peak_megabytes:f added_megabytes:f }",
                      c->x[i], c->ms[i], c->time[i].least, c->time[i].most, (int64_t)c->time[i].count, c->peak[i],
                      c->added[i]);
-    cli_json_put(json, "] skipped:[");
-    for (int i = 0; i < c->skipped; i++) cli_json_put(json, "f", c->x[c->points + i]);
-    cli_json_put(json, "] failed:b reason:s time_exponent:f memory_exponent:f }", c->failed, c->reason,
-                 c->time_exponent, c->memory_exponent);
+    cli_json_put(json, "] skipped:F failed:b reason:s time_exponent:f memory_exponent:f }", (int64_t)c->skipped,
+                 c->x + c->points, c->failed, c->reason, c->time_exponent, c->memory_exponent);
 }
 
 static void put_json(const void *result, cli_json *json) {

@@ -156,18 +156,6 @@ bool cli_cluster_print_report(const void *result) {
     return true;
 }
 
-static void put_arrays(cli_json *json, const cli_cluster_job *job) {
-    cli_json_put(json, "labels:[");
-    for (int64_t i = 0; i < job->n; i++) cli_json_put(json, "i", job->run.labels[i]);
-    cli_json_put(json, "] centers:[");
-    for (int64_t i = 0; i < job->k; i++) {
-        cli_json_put(json, "[");
-        for (int64_t j = 0; j < job->d; j++) cli_json_put(json, "r", job->centers[i * job->d + j]);
-        cli_json_put(json, "]");
-    }
-    cli_json_put(json, "]");
-}
-
 bool cli_cluster_print_json(const void *result) {
     const cli_cluster_job *job = result;
     const cli_run *run = &job->run;
@@ -185,7 +173,9 @@ bool cli_cluster_print_json(const void *result) {
     if (o->model != NULL) cli_json_put(&json, "best_step:i narrow_column:b", run->best_step, job->narrow);
     cli_json_put(&json, "empty_repairs:i trimmed:i", run->empty_repairs, run->trimmed);
     if (gamma > 0) cli_json_put(&json, "gamma:r", gamma);
-    put_arrays(&json, job);
+    cli_json_put(&json, "labels:I centers:[", job->n, run->labels);
+    for (int64_t i = 0; i < job->k; i++) cli_json_put(&json, "R", job->d, job->centers + i * job->d);
+    cli_json_put(&json, "]");
     if (o->labels_column != NULL) cli_json_put(&json, "adjusted_rand_index:r", job->adjusted_rand_index);
     if (o->compare)
         cli_json_put(&json, "compare:{ max_center_diff:r label_mismatches:i }", job->max_center_diff,

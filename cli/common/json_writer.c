@@ -29,21 +29,44 @@ static void put_number(double value, const char *end_of_whole) {
     printf("%s%s", text, isfinite(value) ? end_of_whole : "");
 }
 
-static void put_real(cli_json *json, double value) {
-    put_json(json, isfinite(value) ? json_real(value) : json_null());
+static void put_double(cli_json *json, char kind, double value) {
+    if (kind == 'f')
+        put_json(json, isfinite(value) ? json_real(value) : json_null());
+    else
+        put_number(value, kind == 'r' ? ".0" : "");
+}
+
+static void put_array(cli_json *json, char kind, int64_t length, const void *numbers) {
+    putchar('[');
+    for (int64_t i = 0; i < length; i++) {
+        if (i > 0) fputs(", ", stdout);
+        if (kind == 'I')
+            printf("%lld", (long long)((const int64_t *)numbers)[i]);
+        else
+            put_double(json, (char)(kind - 'A' + 'a'), ((const double *)numbers)[i]);
+    }
+    putchar(']');
 }
 
 /* The value of a member, or a bracket that begins one. */
 static void put_value(cli_json *json, char kind, va_list *values) {
+    int64_t length;
     json->follows = kind != '{' && kind != '[';
     switch (kind) {
     case 's': put_string(json, va_arg(*values, const char *)); break;
     case 'i': printf("%lld", (long long)va_arg(*values, int64_t)); break;
     case 'u': printf("%llu", (unsigned long long)va_arg(*values, uint64_t)); break;
     case 'b': fputs(va_arg(*values, int) != 0 ? "true" : "false", stdout); break;
-    case 'r': put_number(va_arg(*values, double), ".0"); break;
-    case 'n': put_number(va_arg(*values, double), ""); break;
-    case 'f': put_real(json, va_arg(*values, double)); break;
+    case 'r':
+    case 'n':
+    case 'f': put_double(json, kind, va_arg(*values, double)); break;
+    case 'I':
+    case 'R':
+    case 'N':
+    case 'F':
+        length = va_arg(*values, int64_t);
+        put_array(json, kind, length, va_arg(*values, const void *));
+        break;
     case 'j': put_json(json, va_arg(*values, json_t *)); break;
     default: putchar(kind);
     }

@@ -22,6 +22,7 @@ typedef struct cli_json {
  *     r  double, with a point or an exponent
  *     n  double, with neither unless it needs one
  *     f  double, with so many digits at most as jansson has them
+ *     I R N F  an array of such: its length, int64_t, and its numbers, const int64_t * or const double *
  *     j  json_t *, which is given back; NULL: memory was short
  *
  * null stands for a number that is not finite.

@@ -92,10 +92,6 @@ bool cli_eval_print_report(const void *result) {
 
 /* ---- JSON -------------------------------------------------------------------------------------------------------- */
 
-static void put_curve(cli_json *json, const double *curve, int64_t width) {
-    for (int64_t s = 0; s < width; s++) cli_json_put(json, "n", curve[s]);
-}
-
 bool cli_eval_print_json(const void *result) {
     const cli_eval_job *job = result;
     const cli_eval_options *o = job->options;
@@ -106,12 +102,9 @@ bool cli_eval_print_json(const void *result) {
                  o->mode == TS_LEARNER_RAW ? "raw" : "reembed", seed);
     for (int i = 0; i < job->n_rows; i++) {
         const cli_eval_row *row = &job->rows[i];
-        cli_json_put(&json, "{ n:i family:s init:s lloyd:[", row->task.n, ts_family_name(row->task.family),
-                     ts_start_names[row->start]);
-        put_curve(&json, row->curve[CLI_EVAL_LLOYD], o->steps + 1);
-        cli_json_put(&json, "] model:[");
-        put_curve(&json, row->curve[CLI_EVAL_MODEL], o->steps + 1);
-        cli_json_put(&json, "] }");
+        cli_json_put(&json, "{ n:i family:s init:s lloyd:N model:N }", row->task.n, ts_family_name(row->task.family),
+                     ts_start_names[row->start], o->steps + 1, row->curve[CLI_EVAL_LLOYD], o->steps + 1,
+                     row->curve[CLI_EVAL_MODEL]);
     }
     cli_json_put(&json, "] }");
     return cli_json_end(&json);

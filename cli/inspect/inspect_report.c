@@ -191,9 +191,9 @@ bool cli_inspect_print_report(const void *result) {
 
 static void put_tensor(cli_json *json, const ts_safetensor *tensor) {
     const cli_inspect_numbers m = cli_inspect_measure(tensor);
-    cli_json_put(json, "{ name:s dtype:s shape:[", tensor->name, ts_safetensors_dtype_name(tensor->dtype));
-    for (int a = 0; a < tensor->rank; a++) cli_json_put(json, "i", tensor->dim[a]);
-    cli_json_put(json, "] count:i mean:f deviation:f smallest:f largest:f norm:f not_finite:i }", m.count, m.mean,
+    cli_json_put(json, "{ name:s dtype:s shape:I", tensor->name, ts_safetensors_dtype_name(tensor->dtype),
+                 (int64_t)tensor->rank, tensor->dim);
+    cli_json_put(json, "count:i mean:f deviation:f smallest:f largest:f norm:f not_finite:i }", m.count, m.mean,
                  m.deviation, m.least, m.most, m.norm, m.not_finite);
 }
 

@@ -1,6 +1,5 @@
 /* train_command.c: `tessera train`. */
 #include <errno.h>
-#include <jansson.h>
 #include <math.h>
 #include <signal.h>
 #include <stdio.h>
@@ -9,9 +8,11 @@
 
 #include "../../train/checkpoint.h"
 #include "../common/commands.h"
+#include "../common/json_writer.h"
 #include "../common/message.h"
 #include "../common/number_text.h"
 #include "../common/options.h"
+#include "../common/outputs.h"
 #include "../common/progress.h"
 #include "../common/threads.h"
 #include "train_options.h"
@@ -158,24 +159,19 @@ static double peak_megabytes(void) {
     return getrusage(RUSAGE_SELF, &usage) == 0 ? (double)usage.ru_maxrss / 1024 : NAN;
 }
 
-static int report_json(const session *s) {
+static bool report_json(const void *result) {
+    const session *s = result;
     const ts_trainer *t = s->trainer;
-    json_t *report =
-        json_pack("{s:s, s:I, s:I, s:f, s:f}", "out", s->run.folder, "steps", (json_int_t)t->step, "skipped",
-                  (json_int_t)t->skipped, "seconds", seconds_of(s), "peak_megabytes", peak_megabytes());
-    if (report == NULL) return cli_fail(CLI_FAILED, "%s: the report is no UTF-8, or memory is short", s->run.folder);
-    if (isfinite(t->best)) {
-        json_object_set_new(report, "best_relative", json_real(t->best));
-        json_object_set_new(report, "best_step", json_integer((json_int_t)t->best_step));
-    }
-    const bool done = json_dumpf(report, stdout, JSON_REAL_PRECISION(17)) == 0;
-    json_decref(report);
-    if (!done) return cli_fail(CLI_FAILED, "%s: the report could not be written", s->run.folder);
-    putchar('\n');
-    return CLI_DONE;
+    cli_json json = {.digits = 17};
+    cli_json_put(&json, "{ out:s steps:i skipped:i seconds:f peak_megabytes:f", s->run.folder, t->step, t->skipped,
+                 seconds_of(s), peak_megabytes());
+    if (isfinite(t->best)) cli_json_put(&json, "best_relative:f best_step:i", t->best, t->best_step);
+    cli_json_put(&json, "}");
+    return cli_json_end(&json);
 }
 
-static void report(const session *s) {
+static bool report(const void *result) {
+    const session *s = result;
     enum { WIDTH = 38 };
     const ts_trainer *t = s->trainer;
     const ts_train_options *o = &t->options;
@@ -190,6 +186,7 @@ static void report(const session *s) {
         printf("  %-*s%s\n", WIDTH, "last", cli_ratio_text(s->run.rows[s->run.count - 1].val_relative, ratio));
     if (t->skipped > 0) printf("  %-*s%lld\n", WIDTH, "steps skipped, gradient unusable", (long long)t->skipped);
     printf("  %-*s%.1f s, %.0f MB\n", WIDTH, "time and peak memory", seconds_of(s), peak_megabytes());
+    return true;
 }
 
 /* ---- a new run, or the one that goes on -------------------------------------------------------------------------- */
@@ -253,13 +250,8 @@ int cli_train(int n_words, char *const *words) {
         catch_signals(s.progress.on);
         status = train(&s);
     }
-    if (status == CLI_DONE) {
-        if (options.shared.json)
-            status = report_json(&s);
-        else
-            report(&s);
-        if (status == CLI_DONE) status = cli_flush_stdout();
-    }
+    const cli_outputs outputs = {.as_json = options.shared.json};
+    if (status == CLI_DONE) status = cli_outputs_tell(&outputs, s.run.folder, report_json, report, &s);
     ts_trainer_free(s.trainer);
     cli_training_free(&s.run);
     return status;

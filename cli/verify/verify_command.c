@@ -9,6 +9,7 @@
 #include "../common/message.h"
 #include "../common/number_text.h"
 #include "../common/options.h"
+#include "../common/outputs.h"
 #include "../common/progress.h"
 #include "../common/threads.h"
 #include "verify_double.h"
@@ -118,22 +119,25 @@ static void print_line(const ts_verify_result *r, const char *precision) {
     if (r->failure[0] != '\0') printf("    %s\n", r->failure);
 }
 
+static void print_curve(const char *name, const double *curve, int digits, const char *end) {
+    printf("  %-10s", name);
+    for (int t = 0; t <= CLI_FIGURE_STEPS; t++) printf("%7.*f", digits, curve[t]);
+    fputs(end, stdout);
+}
+
 static void print_figure(const cli_figure *f, bool first) {
+    static const double steps[CLI_FIGURE_STEPS + 1] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10};
     if (first) {
-        printf("  steps     ");
-        for (int t = 0; t <= CLI_FIGURE_STEPS; t++) printf("%7d", t);
-        printf("\n  paper     ");
-        for (int t = 0; t <= CLI_FIGURE_STEPS; t++) printf("%7.2f", cli_figure_published[t]);
-        printf("  of its own sample\n  Lloyd     ");
-        for (int t = 0; t <= CLI_FIGURE_STEPS; t++) printf("%7.3f", f->lloyd[t]);
-        putchar('\n');
+        print_curve("steps", steps, 0, "\n");
+        print_curve("paper", cli_figure_published, 2, "  of its own sample\n");
+        print_curve("Lloyd", f->lloyd, 3, "\n");
     }
-    printf("  %-10s", f->construction);
-    for (int t = 0; t <= CLI_FIGURE_STEPS; t++) printf("%7.3f", f->circuit[t]);
+    print_curve(f->construction, f->circuit, 3, "");
     printf("  differ by %.1e  %s\n", f->difference, figure_passed(f) ? "pass" : "FAIL");
 }
 
-static void print_table(const verification *v) {
+static bool print_table(const void *result) {
+    const verification *v = result;
     printf("%-41s %-6s %4s %6s  %17s  %6s %5s\n", "against its plain algorithm", "", "prob", "steps", "centres / bound",
            "ties", "rises");
     for (int i = 0; i < v->lines * PRECISIONS; i++) print_line(&v->result[i], precision_names[i % PRECISIONS]);
@@ -146,6 +150,7 @@ static void print_table(const verification *v) {
         printf("\nall %d lines pass\n", v->lines * PRECISIONS + FIGURES);
     else
         printf("\n%d of %d lines FAIL\n", v->failures, v->lines * PRECISIONS + FIGURES);
+    return true;
 }
 
 /* null for what does not apply. */
@@ -160,26 +165,21 @@ static void put_line(cli_json *json, const ts_verify_result *r, const char *prec
     cli_json_put(json, "rises:j pass:b failure:s }", count_json(r->rises), passed(r), r->failure);
 }
 
-static void put_curve(cli_json *json, const double *curve) {
-    for (int t = 0; t <= CLI_FIGURE_STEPS; t++) cli_json_put(json, "f", curve[t]);
-}
-
 static void put_figure(cli_json *json, const cli_figure *f) {
-    cli_json_put(json, "{ construction:s lloyd:[", f->construction);
-    put_curve(json, f->lloyd);
-    cli_json_put(json, "] circuit:[");
-    put_curve(json, f->circuit);
-    cli_json_put(json, "] difference:f onehot:j pass:b }", f->difference, count_json(f->onehot), figure_passed(f));
+    const int64_t length = CLI_FIGURE_STEPS + 1;
+    cli_json_put(json, "{ construction:s lloyd:F circuit:F difference:f onehot:j pass:b }", f->construction, length,
+                 f->lloyd, length, f->circuit, f->difference, count_json(f->onehot), figure_passed(f));
 }
 
-static int print_json(const verification *v) {
+static bool print_json(const void *result) {
+    const verification *v = result;
     cli_json json = {.digits = 17};
     cli_json_put(&json, "{ rows:[");
     for (int i = 0; i < v->lines * PRECISIONS; i++) put_line(&json, &v->result[i], precision_names[i % PRECISIONS]);
     cli_json_put(&json, "] figure3:[");
     for (int i = 0; i < FIGURES; i++) put_figure(&json, &v->figure[i]);
     cli_json_put(&json, "] pass:b }", v->failures == 0);
-    return cli_json_end(&json) ? CLI_DONE : cli_fail_memory("verify");
+    return cli_json_end(&json);
 }
 
 int cli_verify(int n_words, char *const *words) {
@@ -189,9 +189,8 @@ int cli_verify(int n_words, char *const *words) {
     if (status != CLI_GO_ON) return status;
     cli_set_threads(options.shared.threads);
     status = run_all(&options, &v);
-    if (status == CLI_DONE && options.shared.json) status = print_json(&v);
-    if (status == CLI_DONE && !options.shared.json) print_table(&v);
-    if (status == CLI_DONE) status = cli_flush_stdout();
+    const cli_outputs outputs = {.as_json = options.shared.json};
+    if (status == CLI_DONE) status = cli_outputs_tell(&outputs, "verify", print_json, print_table, &v);
     if (status == CLI_DONE && v.failures > 0)
         status = cli_fail(CLI_FAILED, "verify: %lld comparison%s failed", CLI_COUNT(v.failures));
     free(v.result);
