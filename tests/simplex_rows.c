@@ -3,37 +3,39 @@
 #include <math.h>
 #include <string.h>
 
-const probe probes[PROBES] = {{&ts_softmax_map, 0, true},
-                              {&ts_hardmax_map, 0, false},
-                              {&ts_argmax_map, 0, false},
-                              {&ts_sparsemax_map, 0, true},
-                              {&ts_normmax_map, 1 + 1e-9, false},
-                              {&ts_normmax_map, 1.01, true},
-                              {&ts_normmax_map, 1.1, true},
-                              {&ts_normmax_map, 1.5, true},
-                              {&ts_normmax_map, 2, true},
-                              {&ts_normmax_map, 3, true},
-                              {&ts_normmax_map, 10, true},
-                              {&ts_normmax_map, 100, true},
-                              {&ts_normmax_map, 1e4, true},
-                              {&ts_normmax_map, 1e6, false},
-                              {&ts_normmax_inf_map, 0, false},
-                              {&ts_linear_map, 0, true},
-                              {&ts_gumbel_softmax_map, 0.7, true},
-                              {&ts_gumbel_hardmax_map, 0.7, false},
-                              {&ts_top_m_map, 0, false},
-                              {&ts_top_m_map, 0.3, false},
-                              {&ts_top_m_map, 0.999, false},
-                              {&ts_entmax15_map, 0, true},
-                              {&ts_power_map, 1, true},
-                              {&ts_power_map, 2, true},
-                              {&ts_power_map, 7.5, true},
-                              {&ts_power_map, 1e6, false},
-                              {&ts_fuzzy_map, 1 + 1e-9, false},
-                              {&ts_fuzzy_map, 1.2, true},
-                              {&ts_fuzzy_map, 2, true},
-                              {&ts_fuzzy_map, 30, true},
-                              {&ts_fuzzy_map, 1e300, false}};
+const probe probes[] = {{&ts_softmax_map, 0, true},
+                        {&ts_hardmax_map, 0, false},
+                        {&ts_argmax_map, 0, false},
+                        {&ts_sparsemax_map, 0, true},
+                        {&ts_normmax_map, 1 + 1e-9, false},
+                        {&ts_normmax_map, 1.01, true},
+                        {&ts_normmax_map, 1.1, true},
+                        {&ts_normmax_map, 1.5, true},
+                        {&ts_normmax_map, 2, true},
+                        {&ts_normmax_map, 3, true},
+                        {&ts_normmax_map, 10, true},
+                        {&ts_normmax_map, 100, true},
+                        {&ts_normmax_map, 1e4, true},
+                        {&ts_normmax_map, 1e6, false},
+                        {&ts_normmax_inf_map, 0, false},
+                        {&ts_linear_map, 0, true},
+                        {&ts_gumbel_softmax_map, 0.7, true},
+                        {&ts_gumbel_hardmax_map, 0.7, false},
+                        {&ts_top_m_map, 0, false},
+                        {&ts_top_m_map, 0.3, false},
+                        {&ts_top_m_map, 0.999, false},
+                        {&ts_entmax15_map, 0, true},
+                        {&ts_power_map, 1, true},
+                        {&ts_power_map, 2, true},
+                        {&ts_power_map, 7.5, true},
+                        {&ts_power_map, 1e6, false},
+                        {&ts_fuzzy_map, 1 + 1e-9, false},
+                        {&ts_fuzzy_map, 1.2, true},
+                        {&ts_fuzzy_map, 2, true},
+                        {&ts_fuzzy_map, 30, true},
+                        {&ts_fuzzy_map, 1e300, false}};
+
+const int n_probes = sizeof probes / sizeof probes[0];
 
 ts_simplex_row row_of(const probe *of, int64_t n, double *work) {
     const ts_rng rng = {test_seed(), ts_rng_stream("noise"), 0};
@@ -74,7 +76,7 @@ void gradient(const probe *of, int64_t n, const double *s, const double *dp, dou
 }
 
 int sign_of(const ts_simplex *map) {
-    return map == &ts_linear_map || map == &ts_power_map ? 1 : map == &ts_fuzzy_map ? -1 : 0;
+    return map->domain == TS_SCORES_NONNEGATIVE ? 1 : map->domain == TS_SCORES_NONPOSITIVE ? -1 : 0;
 }
 
 void random_row(const ts_simplex *map, uint32_t step, double scale, int64_t n, double *s) {

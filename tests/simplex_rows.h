@@ -14,8 +14,8 @@ typedef struct probe {
 } probe;
 
 /* Every map, those with a parameter at several. */
-enum { PROBES = 31 };
-extern const probe probes[PROBES];
+extern const probe probes[];
+extern const int n_probes;
 
 ts_simplex_row row_of(const probe *of, int64_t n, double *work);
 

@@ -51,8 +51,8 @@ static ts_attention_spec spec_of(const ts_simplex *map, ts_score score) {
 
 /* Whether scores of the sign that the map is made for can be had; makes dot products so. */
 static bool suits(const ts_attention_spec *spec, ts_tensor **q, ts_tensor **k) {
-    const bool up = spec->simplex.map == &ts_linear_map || spec->simplex.map == &ts_power_map;
-    const bool down = spec->simplex.map == &ts_fuzzy_map;
+    const bool up = spec->simplex.map->domain == TS_SCORES_NONNEGATIVE;
+    const bool down = spec->simplex.map->domain == TS_SCORES_NONPOSITIVE;
     if (spec->score == TS_SCORE_EUCLIDEAN) return !up;
     if (up || down) *q = ts_square(tape, *q), *k = ts_square(tape, *k);
     if (down) *k = ts_neg(tape, *k);

@@ -32,7 +32,7 @@ static double eps_of(const verify_case *c) {
     return c->exact ? DBL_EPSILON : EPS;
 }
 
-enum { MOST_CASES = 64 };
+enum { MOST_CASES = 256 };
 typedef struct case_list {
     int count;
     verify_case entry[MOST_CASES];
