@@ -7,8 +7,8 @@
  * Skipped but counted are empty lines and, before the first row of numbers, comments: lines that start with # but not
  * with a mark of a missing value such as #N/A. With semicolons a number may have a decimal comma; a file that uses both
  * comma and point is refused, because one of them must be a thousands separator. Numbers are decimal; hexadecimal and
- * digit grouping are refused. Names that are not UTF-8 are read as Latin-1. Whether the first row holds names is decided
- * as table_types.h says. */
+ * digit grouping are refused. Names that are not UTF-8 are read as Latin-1. Whether the first row holds names is
+ * decided as table_types.h says. */
 #ifndef TS_CSV_H
 #define TS_CSV_H
 

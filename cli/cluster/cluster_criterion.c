@@ -25,9 +25,9 @@ static const char *const names[] = {"sum of squared distances",
 
 static const double FAR_SHARE = 0.1;
 
-/* Softmax assignments make the free energy small where codes carry whole shares, which binary ones do not. Trimming a
- * share sums over the rows kept; other weights by distance have no sum of their own that is small at the end, so that
- * the centres are judged by most of the rows. */
+/* Softmax assignments minimise the free energy if codes carry the shares exactly, which binary codes do not. Trimming a
+ * share sums over the rows kept. Other weights by distance minimise no known sum: most of the rows judge the centres.
+ */
 static criterion criterion_of(const cli_cluster_job *job) {
     const cli_cluster_model *m = &job->model;
     const ts_definition *d = &m->definition;
@@ -39,8 +39,7 @@ static criterion criterion_of(const cli_cluster_job *job) {
     return (criterion)m->cost;
 }
 
-/* Without a scaling all columns have one unit, which is chosen for numbers of any size: criteria are told in that of
- * the file. */
+/* Without a scaling all columns share one unit, and criteria are reported in the unit of the file. */
 static bool is_in_file_units(const cli_cluster_job *job) {
     return job->options->scaling == TS_SCALING_NONE && job->model.learned == NULL;
 }

@@ -1,11 +1,11 @@
-/* cluster_criterion.h: the number by which runs of `tessera cluster` are compared: what their algorithm makes small, of
- * the points as scaled. */
+/* cluster_criterion.h: the number by which restarts are compared: what their algorithm minimises, of the scaled points.
+ */
 #ifndef CLI_CLUSTER_CRITERION_H
 #define CLI_CLUSTER_CRITERION_H
 
 #include "cluster_job.h"
 
-/* Of the centres and labels of a run. NaN when out of memory. */
+/* For the centres and labels of a run. NaN if memory is short. */
 double cli_cluster_criterion(const cli_cluster_job *job, const cli_run *run);
 
 /* "sum of squared distances", "free energy, as scaled". */

@@ -8,7 +8,7 @@
 #include "cluster_model.h"
 #include "cluster_options.h"
 
-/* One run of the runner from its initial centres. */
+/* One run from its initial centres. */
 typedef struct cli_run {
     int64_t restart; /* from 0 */
     uint64_t seed;
@@ -56,8 +56,7 @@ int cli_cluster_fail_memory(const cli_cluster_job *job);
 /* The points, as scaled. */
 ts_points cli_cluster_job_points(const cli_cluster_job *job);
 
-/* Are the centres of the report directions, which no unit changes? If not, rows of numbers as scaled become those in
- * the units of the file. */
+/* Converts scaled rows to the units of the file, unless the reported centres are directions, which have no unit. */
 bool cli_cluster_reports_directions(const cli_cluster_job *job);
 void cli_cluster_job_invert(const cli_cluster_job *job, int64_t rows, const double *points, double *table);
 

@@ -7,7 +7,7 @@
 #include "../common/definition_file.h"
 #include "../common/message.h"
 
-/* Learned projections have no weights here. */
+/* A definition's learned projections have no weights yet. */
 static int refuse_learned(const char *path, ts_definition *d) {
     for (int i = 0; i < TS_BLOCKS; i++) {
         const ts_block_definition *b = ts_definition_block(d, i);
@@ -19,7 +19,7 @@ static int refuse_learned(const char *path, ts_definition *d) {
     return CLI_DONE;
 }
 
-/* Dot products of data see the origin, unless squared norms beside them (construction dot) make them distances. */
+/* Dot products of data depend on the origin, unless squared norms (construction dot) turn them into distances. */
 static bool has_origin(ts_definition *d) {
     if (d->norm.present) return true;
     for (int i = 0; i < TS_BLOCKS && d->construction != TS_CONSTRUCTION_DOT; i++) {

@@ -1,5 +1,5 @@
-/* cluster_model.h: which transformer `tessera cluster` runs: a row of the table of variants, or a definition of one's
- * own; and the plain algorithm beside it. */
+/* cluster_model.h: the transformer that `tessera cluster` runs, a variant or the user's definition, and its plain
+ * algorithm. */
 #ifndef CLI_CLUSTER_MODEL_H
 #define CLI_CLUSTER_MODEL_H
 
@@ -27,8 +27,8 @@ void cli_cluster_model_free(cli_cluster_model *model);
 /* Does gamma wait for the data? Then ts_variant_gamma says it. */
 bool cli_cluster_model_waits(const cli_cluster_model *model);
 
-/* Writes the definition, with `gamma` of the data if the model waits for it; for d and k of the problem (NULL: any).
- * `unit` as above. */
+/* Writes the definition for d and k of the problem (NULL: any), with `gamma` if the model waits for it; `unit` as
+ * above. */
 int cli_cluster_model_complete(const cli_cluster_options *options, const ts_problem *problem, double gamma, double unit,
                                cli_cluster_model *model);
 

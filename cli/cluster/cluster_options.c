@@ -86,7 +86,7 @@ static const cli_command command_template = {
     .n_options = OPTIONS,
 };
 
-/* The command with what the table of variants says: the names to choose from, and what they are. */
+/* The command, with names and summaries from the table of variants. */
 typedef struct variant_texts {
     char names[512], summary[2048];
     cli_option options[OPTIONS];
@@ -162,7 +162,7 @@ static const char *first_given(const cli_command *command, const char *const *na
     return *names;
 }
 
-/* A definition of one's own says everything about the algorithm. */
+/* A definition given by --arch determines the whole algorithm. */
 static int check_arch(const cli_cluster_options *o, const cli_command *command) {
     const char *file = o->arch != NULL ? "--arch" : "--model";
     static const char *const others[] = {"algorithm", "construction", "gamma", "trim",
@@ -206,8 +206,7 @@ static int check_algorithm(const cli_cluster_options *o) {
     return CLI_GO_ON;
 }
 
-/* What clusters, and what is written of it, means nothing where nothing is clustered; how data are read and starts are
- * chosen means nothing where there are none. */
+/* --print-arch clusters nothing: it refuses options of results and, without a file, those of data and starts. */
 static int check_print_arch(const cli_cluster_options *o, const cli_command *command) {
     static const char *const of_results[] = {"labels", "centers", "trajectory",  "weights", "plot", "compare",
                                              "json",   "steps",   "steps-exact", "empty",   NULL};
@@ -220,7 +219,7 @@ static int check_print_arch(const cli_cluster_options *o, const cli_command *com
     return CLI_GO_ON;
 }
 
-/* What is needed to cluster; the definition alone can be printed without a file. */
+/* Clustering needs a file and k; --print-arch does not. */
 static int check_operands(const cli_cluster_options *o) {
     const ts_variant *variant = cli_cluster_variant(o);
     const ts_settings settings = cli_cluster_settings(o);

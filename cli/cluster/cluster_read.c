@@ -5,7 +5,7 @@
 #include "../common/message.h"
 #include "../common/number_text.h"
 
-/* A learned model has its own numbers of features and clusters. */
+/* A learned model fixes the numbers of features and clusters. */
 static int fit_model(cli_cluster_job *job) {
     const ts_transformer *model = &job->model.learned->model;
     if (job->k == 0) job->k = model->k;
@@ -18,7 +18,7 @@ static int fit_model(cli_cluster_job *job) {
                     (long long)job->k, job->options->model, (long long)model->k);
 }
 
-/* Under one common scale: does a column span little of [0,1] (a constant one apart, which says nothing)? */
+/* Does a column that is not constant span little of [0,1] under the common scale? */
 static bool has_narrow_column(const cli_cluster_job *job) {
     const ts_real narrow = 0.2F;
     for (int64_t j = 0; j < job->d; j++) {

@@ -4,8 +4,7 @@
 
 #include "cluster_job.h"
 
-/* Once the model is read, which may have its own numbers of features and clusters. CLI_DONE, or CLI_FAILED after
- * saying why. */
+/* After the model, which may fix the numbers of features and clusters. CLI_DONE, or CLI_FAILED after saying why. */
 int cli_cluster_read(cli_cluster_job *job);
 
 #endif

@@ -12,7 +12,7 @@
 #include "../common/number_text.h"
 #include "cluster_criterion.h"
 
-/* What the objective sums, where it is not squared distances. */
+/* What the objective sums, by ts_cost. */
 static const char *const cost_names[] = {"", " (sum of distances)", " (sum of 1 - cosine)"};
 
 static void print_start(const cli_cluster_options *o, const cli_run *run) {
@@ -70,7 +70,7 @@ typedef struct column_format {
     int digits, width;
 } column_format;
 
-/* Of the shortest decimal that reads back to the number. */
+/* The digits of the shortest decimal that reads back as the number. */
 static int digits_of(double number) {
     char text[CLI_NUMBER_TEXT];
     int digits = 1;
@@ -81,8 +81,8 @@ static int digits_of(double number) {
     return digits;
 }
 
-/* Digits that write two digits of the least distance of two centres, and four of the greatest; `sorted` [k]. Centres
- * nearer than some roundings of a mean count as one. */
+/* Digits that resolve the least gap of the sorted centres [k] to two digits and the greatest to four. Centres within
+ * the rounding of a mean count as one. */
 static int digits_apart(int64_t k, const double *sorted) {
     const double low = sorted[0], high = sorted[k - 1], largest = fmax(fabs(low), fabs(high));
     double least = high - low;
@@ -96,8 +96,7 @@ static int digits_apart(int64_t k, const double *sorted) {
     return (int)fmin(fmax(of_greatest, of_least), MOST_DIGITS);
 }
 
-/* Six digits; all of them where that is not many; more where centres lie so close together, far from 0, that six would
- * not tell them apart: then all that stand before the point, too. */
+/* Six digits, or all if they are few; more if six would not tell the centres apart, but at least the integer part. */
 static int digits_of_column(const cli_cluster_job *job, int64_t column) {
     int digits = 1;
     double *sorted = malloc((size_t)job->k * sizeof *sorted);

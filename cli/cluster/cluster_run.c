@@ -37,7 +37,7 @@ static int keep_state(const cli_cluster_job *job, cli_run *run, ts_runner *runne
             return cli_fail(CLI_FAILED, "%s: centre %lld is not finite after step %lld",
                             cli_source_name(job->options->file), (long long)(i / job->d), (long long)state->steps);
     memcpy(run->centers, state->exact_centers, (size_t)size * sizeof *run->centers);
-    for (int64_t i = 0; state->medoids != NULL && i < size; i++) /* all digits of the rows that they are */
+    for (int64_t i = 0; state->medoids != NULL && i < size; i++) /* exactly their rows */
         run->centers[i] = ts_point_at(&points, state->medoids[i / job->d], i % job->d);
     memcpy(run->labels, state->labels, (size_t)job->n * sizeof(int64_t));
     if (run->weights != NULL && ts_runner_weights(runner, run->weights, &error) != TS_OK)
@@ -51,7 +51,7 @@ static int keep_state(const cli_cluster_job *job, cli_run *run, ts_runner *runne
     return isnan(run->criterion) ? cli_cluster_fail_memory(job) : CLI_DONE;
 }
 
-/* Steps until the assignments repeat; false when there is no room for the path, else *status is how it went. */
+/* Steps until the assignments repeat. False if memory for the path is short; else *status is the outcome. */
 static bool step_runner(const cli_cluster_job *job, cli_run *run, ts_runner *runner, int64_t restarts,
                         cli_progress *progress, ts_status *status, ts_error *error) {
     const cli_cluster_options *o = job->options;
@@ -72,7 +72,7 @@ int cli_run_transformer(const cli_cluster_job *job, cli_run *run, int64_t restar
     ts_status status = TS_OK;
     ts_runner *runner = ts_runner_create(&job->model.definition, &problem, &error);
     if (runner == NULL) return cli_cluster_fail(job, &error);
-    /* the first place may not be the one given: on the unit sphere, on a row */
+    /* the runner may move initial centres to the unit sphere, or to rows */
     memcpy(run->path, ts_runner_state(runner)->exact_centers, (size_t)(job->k * job->d) * sizeof *run->path);
     const bool room = step_runner(job, run, runner, restarts, progress, &status, &error);
     if (status != TS_OK || !room) cli_progress_end(progress);

@@ -5,9 +5,8 @@
 #include "../common/progress.h"
 #include "cluster_job.h"
 
-/* From the centres at the beginning of run->path to the end. CLI_DONE, or CLI_FAILED after saying why. A learned
- * model's result is the best of its steps.
- */
+/* Runs from the centres at the beginning of run->path; a learned model ends at its best step. CLI_DONE, or CLI_FAILED
+ * after saying why. */
 int cli_run_transformer(const cli_cluster_job *job, cli_run *run, int64_t restarts, cli_progress *progress);
 int cli_run_learned(const cli_cluster_job *job, cli_run *run, int64_t restarts, cli_progress *progress);
 

@@ -67,7 +67,7 @@ static int place_centers(const cli_cluster_job *job, cli_run *run) {
     return status == TS_OK ? CLI_DONE : cli_cluster_fail(job, &error);
 }
 
-/* To the beginning of run->path, and to run->start. */
+/* Writes them to the beginning of run->path and to run->start. */
 static int choose_centers(const cli_cluster_job *job, cli_run *run) {
     const int status = place_centers(job, run);
     for (int64_t i = 0; status == CLI_DONE && i < job->k * job->d; i++) run->start[i] = (ts_real)run->path[i];
@@ -79,8 +79,8 @@ static uint64_t seed_of_restart(const cli_cluster_job *job, int64_t restart) {
     return restart == 0 ? job->options->shared.seed : ts_rng_bits(rng, (uint64_t)restart);
 }
 
-/* The gamma of the data: the greatest of all starts, that is, of the one whose centres lie best among the points. A
- * poor start would take the clusters for wide. */
+/* The gamma chosen by the data: the greatest over all starts, because a poor start overestimates the clusters' width.
+ */
 static int choose_gamma(const cli_cluster_job *job, cli_run *run, double *gamma) {
     *gamma = 0;
     for (int64_t r = 0; r < job->options->restarts; r++) {
@@ -123,7 +123,7 @@ static int64_t count_restarts(const cli_cluster_job *job) {
     return 1;
 }
 
-/* Run number r from its initial centres to its end. The first one completes the model, and says how many there are. */
+/* Run number r, from initial centres to the end. The first run completes the model and sets the number of restarts. */
 static int run_restart(cli_cluster_job *job, cli_run *run, int64_t r, int64_t *restarts, cli_progress *progress) {
     if (run->path == NULL && !cli_run_allocate(job, run)) return cli_cluster_fail_memory(job);
     run->restart = r;
@@ -170,8 +170,7 @@ static void measure_difference(cli_cluster_job *job, const ts_clustering *plain)
     for (int64_t i = 0; i < job->n; i++) job->label_mismatches += run->labels[i] != plain->labels[i];
 }
 
-/* The plain algorithm from the same points and initial centres, in double or as the 32 bits that the transformer has of
- * them, by the same rules, as many steps. */
+/* Runs the plain algorithm on the same points (in the precision of the run) and centres for as many steps. */
 static int compare_with_plain(cli_cluster_job *job) {
     const cli_cluster_options *o = job->options;
     const ts_plain_algorithm *algorithm = ts_variant_plain(job->model.variant, &job->model.settings);
@@ -189,7 +188,7 @@ static int compare_with_plain(cli_cluster_job *job) {
                            : cli_fail(CLI_FAILED, "%s: plain algorithm: %s", cli_source_name(o->file), error.text);
 }
 
-/* What 32 bits took from the points, where the run was not computed in double. */
+/* Warns of values that 32 bits merge, if the run was not computed in double. */
 static void warn_of_losses(const cli_cluster_job *job) {
     const ts_points points = cli_cluster_job_points(job);
     ts_column_loss *losses = NULL;
@@ -258,7 +257,7 @@ int cli_cluster_print_arch(const cli_cluster_options *options) {
         if (status == CLI_DONE) status = choose_centers(&job, &run);
         if (status == CLI_DONE) status = complete_model(&job, &run);
     }
-    ts_definition_change_unit(&job.model.definition, 1 / job.model.unit); /* as it would stand in a file */
+    ts_definition_change_unit(&job.model.definition, 1 / job.model.unit); /* in the unit of the file */
     ts_error range = {.status = TS_OK};
     if (status == CLI_DONE && options->file != NULL &&
         ts_definition_check(&job.model.definition, job.d, job.k, &range) != TS_OK)

@@ -7,8 +7,7 @@
 /* Reads, scales, clusters, compares. Returns CLI_DONE, or CLI_FAILED after saying why; free it in either case. */
 int cli_cluster_solve(const cli_cluster_options *options, cli_cluster_job *job);
 
-/* Writes the definition that the options mean to standard output as JSON, reading the file only where gamma is chosen
- * by the data. */
+/* Writes the definition of the options as JSON to standard output; reads the file only if the data choose gamma. */
 int cli_cluster_print_arch(const cli_cluster_options *options);
 
 #endif

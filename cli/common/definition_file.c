@@ -8,7 +8,7 @@
 #include "../../models/definition/definition_json.h"
 #include "message.h"
 
-/* A definition is a page of text; more than this is something else. */
+/* Definitions are a page of text; larger files are refused. */
 enum { LARGEST_DEFINITION = 1 << 20 };
 
 static int read_text(const char *path, char **text, size_t *length) {

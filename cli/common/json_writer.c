@@ -9,7 +9,7 @@
 #include "../../io/utf8.h"
 #include "number_text.h"
 
-/* Takes a value of jansson. */
+/* Writes a jansson value and releases it. */
 static void put_json(cli_json *json, json_t *value) {
     const size_t flags = JSON_ENCODE_ANY | (size_t)JSON_REAL_PRECISION(json->digits);
     if (value == NULL || (json_dumpf(value, stdout, flags) != 0 && !ferror(stdout))) json->failed = true;

@@ -11,9 +11,8 @@ typedef struct cli_json {
     int digits;   /* of kind f */
 } cli_json;
 
-/* Writes what `members` says, words parted by blanks: { } [ ] begin and end objects and arrays, and NAME:X is a member
- * of the kind X, whose values follow in order; without NAME it is an element. `rows:[` begins an array that is a
- * member.
+/* Writes the `members`, words separated by blanks: { } [ ] begin and end objects and arrays, NAME:X is a member of kind
+ * X, X alone an element, and their values follow in order. `rows:[` begins an array that is a member.
  *
  *     s  const char *; bytes that are no UTF-8 become question marks
  *     i  int64_t
@@ -22,11 +21,10 @@ typedef struct cli_json {
  *     r  double, with a point or an exponent
  *     n  double, with neither unless it needs one
  *     f  double, with so many digits at most as jansson has them
- *     I R N F  an array of such: its length, int64_t, and its numbers, const int64_t * or const double *
+ *     I R N F  an array of i r n f: its length, int64_t, and its numbers, const int64_t * or const double *
  *     j  json_t *, which is given back; NULL: memory was short
  *
- * null stands for a number that is not finite.
- */
+ * A number that is not finite becomes null. */
 void cli_json_put(cli_json *json, const char *members, ...);
 
 /* Ends the line; false when memory was short. */

@@ -9,7 +9,7 @@
 #include "message.h"
 #include "options.h"
 
-/* The list being read, and how it is called. */
+/* The list being read, and its name in messages. */
 typedef struct reader {
     const char *name, *text;
     const cli_number_bounds *bounds;
@@ -20,7 +20,8 @@ static int refuse(const reader *r) {
     return cli_fail(CLI_WRONG_USE, "--%s: '%s' is not a list of numbers like 5,10,20 or 5-50:5", r->name, r->text);
 }
 
-/* Takes a number off *text: decimals only, where strtod would also take blanks, signs, "inf" and hexadecimals. */
+/* Reads a decimal number at *text and moves past it; blanks, signs, "inf" and hexadecimals, which strtod takes, are
+ * refused. */
 static bool take_number(const char **text, double *value) {
     const size_t length = strspn(*text, "0123456789.eE");
     char *end;
@@ -43,7 +44,7 @@ static int add(const reader *r, double value) {
     return CLI_GO_ON;
 }
 
-/* The same decimals that the number would be written with by hand: .1 + 2 * .1 becomes .3. */
+/* Rounds to the decimals a person would write: .1 + 2 * .1 becomes .3. */
 static double to_decimals(double value) {
     char text[40];
     snprintf(text, sizeof text, "%.15g", value);
@@ -53,7 +54,7 @@ static double to_decimals(double value) {
 static int add_range(const reader *r, double first, double last, double step) {
     if (!(step > 0)) return cli_fail(CLI_WRONG_USE, "--%s: '%s': the step of a range is above 0", r->name, r->text);
     if (last < first) return cli_fail(CLI_WRONG_USE, "--%s: '%s': the range ends before it begins", r->name, r->text);
-    /* A step that divides the range but for its rounding reaches the end. */
+    /* A step that divides the range up to rounding reaches the end. */
     const double steps = floor((last - first) / step + 1e-9);
     int status = steps < CLI_NUMBER_LIST ? CLI_GO_ON : add(r, first);
     if (status == CLI_GO_ON && steps >= CLI_NUMBER_LIST)
@@ -62,7 +63,7 @@ static int add_range(const reader *r, double first, double last, double step) {
     return status;
 }
 
-/* Takes a number or a range off *text. */
+/* Reads a number or a range at *text and moves past it. */
 static int take_item(const reader *r, const char **text) {
     double first, last, step = 1;
     if (!take_number(text, &first)) return refuse(r);

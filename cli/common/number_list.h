@@ -1,5 +1,5 @@
-/* number_list.h: lists of numbers on the command line: "5,10,20", ranges "5-50:5" (from 5 to 50 by 5; by 1 without the
- * colon), and both: "1-4,8". */
+/* number_list.h: lists of numbers on the command line: "5,10,20", ranges "5-50:5" (the step is 1 by default), "1-4,8".
+ */
 #ifndef CLI_NUMBER_LIST_H
 #define CLI_NUMBER_LIST_H
 
@@ -12,7 +12,7 @@ typedef struct cli_number_list {
     double value[CLI_NUMBER_LIST]; /* rising, each once */
 } cli_number_list;
 
-/* What the numbers may be. */
+/* The numbers that are allowed. */
 typedef struct cli_number_bounds {
     bool whole;
     double least, most;

@@ -4,7 +4,7 @@
 
 #include "../../autograd/tensor.h"
 
-/* What "%lld row%s" takes: the number, and the plural of what it counts. */
+/* The arguments of "%lld row%s": the number, and the ending of the plural. */
 #define CLI_COUNT(n) (long long)(n), (n) == 1 ? "" : "s"
 
 enum { CLI_NUMBER_TEXT = 32 };

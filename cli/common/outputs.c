@@ -15,7 +15,7 @@ static const cli_output *next_output(const cli_outputs *o, int *i) {
     return NULL;
 }
 
-/* A pipe goes by its name only; what is written to a device twice may be meant so. */
+/* Pipes are compared by name; a device may be written twice. */
 static bool is_same(const char *a, const char *b) {
     return ts_output_same(a, b) || (strcmp(a, b) == 0 && strncmp(a, "/dev/", 5) != 0);
 }

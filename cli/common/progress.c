@@ -17,7 +17,7 @@ cli_progress cli_progress_begin(bool quiet) {
     return (cli_progress){.on = !quiet && isatty(STDERR_FILENO), .began = cli_seconds()};
 }
 
-/* Is it time to write the line again? */
+/* Is it time to write the line? */
 static bool due(cli_progress *progress, double now) {
     if (!progress->on || now - progress->began < SILENT || now - progress->shown < INTERVAL) return false;
     progress->shown = now;

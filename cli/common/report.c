@@ -21,7 +21,7 @@ static void put_quoted(FILE *stream, const char *text) {
     fputc('"', stream);
 }
 
-/* A cell with what parts it from the one before. */
+/* A cell, preceded by its separator. */
 static void put_cell(FILE *stream, cli_form form, const cli_column *c, bool first, bool quoted, const char *text) {
     if (form == CLI_TEXT_TABLE) {
         fprintf(stream, "%*s%*s", c->gap + !first, "", c->width, text);

@@ -5,8 +5,7 @@
 
 #include "../../io/utf8.h"
 
-/* How wide the character at text is, and its bytes. Scripts of East Asia, and pictures, come at U+2E80 and later;
- * U+0300 to U+036F stand above the letter before. */
+/* The width of the character at text, and its bytes: 2 from U+2E80 on (East Asia, emoji), 0 for combining marks. */
 static int width_of(const char *text, size_t *bytes) {
     uint32_t code = 0;
     *bytes = ts_utf8_length(text, &code);

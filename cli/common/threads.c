@@ -23,8 +23,7 @@ void cli_set_threads(int64_t threads) {
 }
 
 #if defined(_OPENMP) && defined(__linux__)
-/* How long waiting threads spin: of GCC's OpenMP in turns of a loop, these some tenths of a millisecond, and of
- * LLVM's in milliseconds. */
+/* How long waiting threads spin: GCC's OpenMP counts iterations (some tenths of a millisecond), LLVM's milliseconds. */
 static const char *const waiting[][2] = {{"GOMP_SPINCOUNT", "10000"}, {"KMP_BLOCKTIME", "0"}};
 enum { WAITING = sizeof waiting / sizeof *waiting };
 
@@ -32,14 +31,13 @@ static void forget_waiting(void) {
     for (int i = 0; i < WAITING; i++) unsetenv(waiting[i][0]);
 }
 
-/* Would a new start run something else? The loader, where it was named as the program; or nothing under valgrind, which
- * loses sight of a program that starts another. */
+/* Would exec run another program? It would if the loader was named as the program, and valgrind loses track of exec. */
 static bool starts_anew_elsewhere(void) {
     const char *preloaded = getenv("LD_PRELOAD");
     return getauxval(AT_BASE) == 0 || (preloaded != NULL && strstr(preloaded, "vgpreload") != NULL);
 }
 
-/* Points standard error to nothing, and returns another descriptor of where it led; -1 where that is not possible. */
+/* Redirects standard error to /dev/null and returns a descriptor of its old target, or -1 on failure. */
 static int silence_errors(void) {
     const int kept = fcntl(STDERR_FILENO, F_DUPFD, STDERR_FILENO + 1);
     const int nothing = kept < 0 ? -1 : open("/dev/null", O_WRONLY | O_CLOEXEC);
@@ -53,7 +51,7 @@ static void restore_errors(int kept) {
     if (kept > STDERR_FILENO && dup2(kept, STDERR_FILENO) >= 0) close(kept);
 }
 
-/* The environment's mark of a new start: the process, which stays the same, and where its standard error leads. */
+/* The environment variable that marks the exec: the process id, which stays the same, and the saved descriptor. */
 static const char mark[] = "TESSERA_WAITS_BRIEFLY";
 
 static bool is_started_anew(int *errors) {
@@ -64,7 +62,7 @@ static bool is_started_anew(int *errors) {
     return anew;
 }
 
-/* What a library says about the environment as it is loaded, it has said once. */
+/* Libraries that complain about the environment when loaded have done so once already. */
 static void start_anew(const char *path, char **words) {
     char marked[64];
     const int errors = silence_errors();

@@ -7,7 +7,7 @@
 #include "../common/number_text.h"
 #include "../common/short_text.h"
 
-/* v 10^power, though 10^power itself may be beyond the numbers. */
+/* v 10^power, even if 10^power overflows or underflows. */
 static double times_power(double v, int power) {
     const int half = power / 2;
     return power < 0 ? v / pow(10, -half) / pow(10, half - power) : v * pow(10, half) * pow(10, power - half);
@@ -17,18 +17,18 @@ double cli_axis_place(const cli_axis *axis, double value) {
     return times_power(value - axis->offset, -axis->power);
 }
 
-/* The power of ten that x > 0 has: 1 for 10 to 99. */
+/* floor(log10(x)) for x > 0: 1 for 10 to 99. */
 static int power_of(double x) {
     return (int)floor(log10(x) + 1e-9);
 }
 
-/* The nearest, as a ratio, of 1, 2, 5 times powers of ten. */
+/* The number 1, 2 or 5 times a power of ten whose ratio to x is nearest to 1. */
 static double round_step(double wanted) {
     const double unit = pow(10, power_of(wanted)), times = wanted / unit;
     return unit * (times < sqrt(2) ? 1 : times < sqrt(10) ? 2 : times < sqrt(50) ? 5 : 10);
 }
 
-/* A multiple of 10^power in digits, where those are not too many. */
+/* A multiple of 10^power in digits, if they are few. */
 static void write_multiple(double value, int power, char text[CLI_AXIS_TEXT]) {
     if (power >= 0 && fabs(value) < 1e15)
         snprintf(text, CLI_AXIS_TEXT, "%.0f", value);
@@ -42,7 +42,7 @@ static void write_multiple(double value, int power, char text[CLI_AXIS_TEXT]) {
     if (end[-1] == '.') end[-1] = '\0';
 }
 
-/* Where tics would be told apart by no digit before the fifth: differences from a rounded number. */
+/* If tics differ only from the fifth digit on, they are labelled by differences from a rounded number. */
 static void choose_offset(cli_axis *axis, double low, double high) {
     const double span = high - low;
     if (fmax(fabs(low), fabs(high)) < 1e4 * span) return;
@@ -68,7 +68,7 @@ static void add_number(cli_axis *axis, double at, int decimals) {
     add_tic(axis, at, text);
 }
 
-/* A single value is written in full, or stands in the label. */
+/* A single value is written in full, or in the label. */
 static void choose_single(cli_axis *axis, double value) {
     char text[CLI_AXIS_TEXT];
     cli_number_text(value, text);
@@ -117,7 +117,7 @@ static void write_power(int power, char text[CLI_AXIS_TEXT]) {
     for (const char *c = digits; *c != '\0'; c++) strcat(text, raised[*c - '0']);
 }
 
-/* A tic at times * 10^power, in digits if `plain`. */
+/* Adds a tic at times * 10^power, in digits if `plain`. */
 static void add_round(cli_axis *axis, int power, int times, bool plain) {
     char text[CLI_AXIS_TEXT], number[2 * CLI_AXIS_TEXT];
     write_power(power, text);
@@ -130,7 +130,7 @@ static void add_round(cli_axis *axis, int power, int times, bool plain) {
     add_tic(axis, times * pow(10, power), number);
 }
 
-/* Tics of less than a decade or so: of these those that are not too near to the one before. */
+/* Tics for about a decade or less, without those too close to the one before. */
 static void add_near(cli_axis *axis, double least) {
     static const double times[] = {1, 1.2, 1.5, 2, 2.5, 3, 4, 5, 6, 7, 8, 9};
     double before = 0;
@@ -145,7 +145,7 @@ static void add_near(cli_axis *axis, double least) {
         }
 }
 
-/* Powers of ten, of many every second, third, ...; of two or fewer also 2 and 5 times those. */
+/* Powers of ten: every second, third, ... if there are many; also 2 and 5 times them if there are at most two. */
 static void add_decades(cli_axis *axis, int tics) {
     static const int times[] = {1, 2, 5};
     const int first = (int)ceil(log10(axis->low) - 1e-9), last = power_of(axis->high), few = last - first < 2;

@@ -62,7 +62,7 @@ static int shape_of(int64_t cluster) {
 
 /* ---- places ------------------------------------------------------------------------------------------------------ */
 
-/* Where point i of some lies. `height` in (0,1) is its place across the strip when there is one feature only. */
+/* The place of point i; with one feature `height` in (0,1) is its place across the strip. */
 static void position(const view *v, const ts_points *points, int64_t i, double height, double xy[2]) {
     xy[0] = 0;
     xy[1] = height;
@@ -74,7 +74,7 @@ static void position(const view *v, const ts_points *points, int64_t i, double h
                                     : v->p->shift[a] + v->p->scale[a] * ts_point_at(points, i, a);
 }
 
-/* The points as they are clustered: of directions, those. */
+/* The points as they are clustered: their directions if those are. */
 static ts_points points_of(const view *v) {
     ts_points points = v->p->points;
     if (v->unit != NULL) points.exact = v->unit;
@@ -100,7 +100,7 @@ static void position_of_row(const view *v, int64_t row, double xy[2]) {
     position(v, &points, row, 0.1 + 0.8 * fmod(0.6180339887 * (double)(row + 1), 1), xy);
 }
 
-/* The same in units of the picture, from the upper left corner of the plot. */
+/* A place in units of the picture, from the upper left corner of the plot. */
 static void to_units(const view *v, const double xy[2], double at[2]) {
     const double size[2] = {v->box.width, v->box.height};
     for (int a = 0; a < 2; a++) {
@@ -184,7 +184,7 @@ static void write_paths(FILE *script, const view *v) {
     fputs("EOD\n", script);
 }
 
-/* The numbers of the centres, beside them, and lines to those that stand away. */
+/* The numbers beside the centres, with lines to those placed farther away. */
 static void write_numbers(const cli_drawing *d, const view *v) {
     enum { DIGIT = 8, LETTERS = 10, NEAR = 22 };
     cli_label_place labels[MOST_NAMED];
@@ -214,7 +214,7 @@ static void add_note(char *text, size_t size, const char *note) {
     snprintf(text + strlen(text), size - strlen(text), "%s%s", text[0] != '\0' ? "; " : "", note);
 }
 
-/* How the data were scaled, which points are drawn and where, if there is anything to say. */
+/* Notes: how the data were scaled, which points are drawn and where. */
 static void write_notes(const view *v, char *text, size_t size) {
     char drawn[80];
     text[0] = '\0';
@@ -262,7 +262,7 @@ static const char *rows_text(const view *v, int64_t cluster, char text[48]) {
     return text;
 }
 
-/* A line for what is not a cluster, then the clusters in columns. */
+/* The key: one line for marks, then the clusters in columns. */
 static void plan_key(view *v) {
     char text[48];
     size_t widest = 4;

@@ -24,8 +24,7 @@ int cli_drawing_check(const char *option, const char *path) {
     return cli_gnuplot_found() ? CLI_GO_ON : cli_fail(CLI_FAILED, "plot: gnuplot is not installed");
 }
 
-/* Terminals of equal looks: one unit is a pixel, three pixels, or 8.5 cm / 480. Of the size of points and the distance
- * of tics from their axis each thinks otherwise. */
+/* Terminals that look alike: a unit is a pixel (svg), three pixels (png), or 8.5 cm / 480 (pdf); point sizes differ. */
 static void write_terminal(const cli_drawing *d) {
     static const double POINT = 8.5 / 2.54 * 72 / CLI_COLUMN; /* a unit in print */
     const char *ending = ending_of(d->path);

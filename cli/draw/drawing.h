@@ -55,8 +55,8 @@ void cli_drawing_next(const cli_drawing *d);
 int cli_drawing_letters(double width, int size);
 
 typedef enum cli_align { CLI_LEFT, CLI_CENTER, CLI_RIGHT, CLI_UPWARD } cli_align;
-/* A line of text, its middle at y, at most `width` wide: what is longer ends in "…". Upward: centred at (x, y), and
- * `width` is its height. */
+/* A line of text, its middle at y, cut to `width` with "…". Upward text is centred at (x, y), and `width` is its
+ * height. */
 void cli_drawing_text(const cli_drawing *d, double x, double y, cli_align align, int size, double width,
                       const char *text);
 

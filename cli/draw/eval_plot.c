@@ -22,7 +22,7 @@ static layout layout_of(int panels) {
     return l;
 }
 
-/* What a panel shows: the quartiles, of a model only as far as it does not diverge. */
+/* The range of a panel: the quartiles, those of a model up to where it diverges. */
 static cli_axis axis_of(const cli_eval_picture *p, const cli_eval_panel *panel, int tics) {
     const double ceiling = panel->curve[CLI_EVAL_MODEL_Q75][0] + 0.5;
     double low = INFINITY, high = -INFINITY;

@@ -31,7 +31,7 @@ static void write_lines(FILE *script, const cli_heat_map *map, int64_t down, int
     }
 }
 
-/* Viewers blur images between the centres of their pixels, so that each element becomes many: two pixels a unit. */
+/* Viewers blur images between pixel centres, so each element becomes many pixels: two a unit. */
 static int64_t fineness(int64_t cells, double length) {
     const int64_t pixels = (int64_t)(2 * length);
     return cells >= pixels ? 1 : (pixels + cells - 1) / cells;

@@ -26,8 +26,7 @@ typedef struct cli_heat_scale {
     bool exceeded;
 } cli_heat_scale;
 
-/* Divides the values of maps [count] by the size that only 1 in 200 of them exceeds, or by the largest where that is 0.
- */
+/* Divides the values of maps [count] by the magnitude that 1 in 200 exceeds, or by the largest if that is 0. */
 cli_heat_scale cli_heat_scale_maps(double *const *maps, int n_maps, int64_t count);
 
 /* Draws it, with the texts written since the map before. */

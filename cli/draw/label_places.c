@@ -4,7 +4,7 @@
 
 enum { DIRECTIONS = 16, RINGS = 8, POINT_RADIUS = 6, RING_WIDTH = 11 };
 
-/* Do texts of these sizes, with their middles there, overlap? */
+/* Do texts of these sizes and middles overlap? */
 static int overlap(const cli_label_place *a, const double *at, const cli_label_place *b) {
     return fabs(at[0] - b->middle[0]) < (a->width + b->width) / 2 &&
            fabs(at[1] - b->middle[1]) < (a->height + b->height) / 2;
@@ -15,7 +15,7 @@ static int covers_point(const cli_label_place *a, const double *at, const double
            fabs(at[1] - point[1]) < a->height / 2 + POINT_RADIUS;
 }
 
-/* How much label number `own` would cover with its middle there; the names before it are placed. */
+/* How much label `own` would cover if its middle were there; the labels before it are placed. */
 static int64_t covered(int64_t count, const cli_label_place *labels, int64_t own, const double *at, double width,
                        double height) {
     const cli_label_place *a = &labels[own];

@@ -28,7 +28,7 @@ static bool take(cells *c, entry new) {
     }
 }
 
-/* The points that take a cell of this size; -1 when they are more than `most`. */
+/* Picks the first point of each group in each cell of this size; returns how many, -1 if more than `most`. */
 static int64_t pick(int64_t n, const int64_t *group, cli_point_place place, const void *context, double size,
                     int64_t most, cells *c, int64_t *rows) {
     int64_t picked = 0;

@@ -5,8 +5,7 @@
 #include "../../io/io_error.h"
 #include "../../train/trainer.h"
 
-/* One row of metrics.csv, after an evaluation. A value of a run that diverges may be inf or nan, and stands there so.
- */
+/* One row of metrics.csv, written after an evaluation. In a run that diverges values may be inf or nan. */
 typedef struct cli_metrics {
     int64_t step;
     double train_loss; /* mean over the steps since the row before */

@@ -120,7 +120,7 @@ static int run_row(cli_eval_job *job, cli_eval_row *row, const curves *c) {
     return CLI_DONE;
 }
 
-/* Relative: the points' attention to themselves is by far the most. */
+/* The relative cost of a row: the points' self-attention dominates. */
 static double cost_of(const cli_eval_row *row) {
     return (double)row->task.n * (double)row->task.n;
 }

@@ -1,5 +1,4 @@
-/* graph_command.c: `tessera graph`: one layer of a transformer, run on a few example points, as the tape recorded it.
- */
+/* graph_command.c: `tessera graph`: the tape of one layer of a transformer, run on a few example points. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -23,7 +22,7 @@ typedef struct graph_options {
 
 #define FIELD(name) offsetof(graph_options, name)
 
-/* Few enough that a matrix [d+k,d+k] is small and every pair of points is quickly scored. */
+/* Small enough for matrices [d+k,d+k] and scores of all pairs of points. */
 enum { MOST_POINTS = 1000, MOST_COORDINATES = 100 };
 
 static const cli_option options_table[] = {
@@ -91,7 +90,7 @@ static int check_options(const graph_options *o) {
 
 /* ---- the model --------------------------------------------------------------------------------------------------- */
 
-/* Points of k groups in turn, so that the first k are centres to start from. */
+/* Points of k groups in turn, so the first k serve as initial centres. */
 static void make_points(const graph_options *o, ts_real *points) {
     const ts_rng noise = {0, ts_rng_stream("tessera graph"), 0};
     for (int64_t i = 0; i < o->n; i++)

@@ -69,7 +69,7 @@ static bool stage_reads(const drawing *g, int stage, const ts_tensor *tensor) {
     return false;
 }
 
-/* What comes into a stage from an earlier one is drawn again at its beginning, so that a single line leads there. */
+/* A tensor from an earlier stage is drawn again where it enters a stage, so that a single line leads there. */
 static bool comes_in(const drawing *g, int stage, const ts_tensor *tensor) {
     return stage_reads(g, stage, tensor) && home_of(g, tensor) != stage;
 }
@@ -293,7 +293,7 @@ static bool is_in(const op_box *op, int stage, const char *part) {
     return op->stage == stage && strcmp(op->part, part) == 0;
 }
 
-/* The ops of a part, and the leaves that it is the first to read. Inputs stand outside the parts. */
+/* The ops of a part and the leaves first read there. Inputs stand outside all parts. */
 static void put_members(const drawing *g, int stage, const char *part, int depth) {
     for (int i = 0; i < g->n_leaves; i++)
         if (g->leaf[i].name == NULL && is_in(&g->op[g->leaf[i].reader], stage, part)) put_leaf(g, &g->leaf[i], depth);
@@ -351,7 +351,7 @@ static void put_stage(const drawing *g, int stage) {
 
 /* ---- edges ----------------------------------------------------------------------------------------------------- */
 
-/* With its shape, blanks around it to keep it off the line, and the colour of gradients. */
+/* The edge's label is the shape, with blanks around it; its colour says whether gradients flow. */
 static void put_edge(const drawing *g, const char *from, const char *to, const char *role, const ts_tensor *tensor,
                      const char *style) {
     label l = {.length = 0};
@@ -376,7 +376,7 @@ static void put_result(const drawing *g, int i, bool edge) {
         put_ellipse(g, 2, to, name != NULL ? name : "result", out, NAMED_ELLIPSE);
 }
 
-/* From where a tensor stands to where it comes into a later stage; a leaf is there merely drawn again. */
+/* An edge from a tensor to its copy in a later stage; a leaf is only drawn again. */
 static void put_edge_in(const drawing *g, const ts_tensor *tensor, int stage) {
     char from[ID], to[ID];
     if (comes_in(g, stage, tensor))
@@ -405,7 +405,7 @@ static void put_order_of(const drawing *g, int last, const ts_tensor *tensor, in
         fprintf(g->out, "  op%d -> %s [style=invis];\n", last, id_of(g, tensor, stage, id));
 }
 
-/* Graphviz would draw stages side by side: what comes into one stands below the last op of the one before. */
+/* Graphviz would draw stages side by side; inputs of a stage are placed below the last op of the stage before. */
 static void put_order(const drawing *g) {
     for (int i = 1; i < g->n_ops; i++) {
         const int last = i - 1, stage = g->op[i].stage;

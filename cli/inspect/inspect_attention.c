@@ -103,7 +103,7 @@ static ts_tensor *self_weights(const scene *s, ts_tape *tape, const ts_attention
     return ts_attention_block_weights(block, s->model.params, tape, tokens, tokens, NULL, 0);
 }
 
-/* What step number `at` of those shown looks at. */
+/* Fills the maps of shown step `at`. */
 static void look(scene *s, ts_tape *tape, int at, ts_tensor *points, ts_tensor *assigned, ts_tensor *tokens) {
     const ts_tensor *to_centers = ts_transformer_assign_weights(&s->model, tape, points, tokens, 0);
     const ts_tensor *to_points = ts_transformer_update_weights(&s->model, tape, assigned, tokens, 0);
@@ -150,8 +150,7 @@ enum {
     SQUARES = TOP + SHOWN * LINE + 22 + 64 /* below the maps of the steps, their name and three lines of titles */
 };
 
-/* What the maps of a column show, in two lines above y, and the colours of their values, which are brought to scale;
- * false when out of memory. */
+/* Two lines above y that name a column's maps, and the colour scale of their values. False if memory is short. */
 static bool head(const cli_drawing *d, int column, double y, const char *const what[2], double *const *maps, int n_maps,
                  int64_t count) {
     const double x = LEFT + column * (WIDTH + GAP);
@@ -162,7 +161,7 @@ static bool head(const cli_drawing *d, int column, double y, const char *const w
     return !isnan(scale.end);
 }
 
-/* With lines between the true clusters, of the columns or of rows and columns, where these are points. */
+/* Lines between the true clusters, along each axis that counts points. */
 typedef enum parted { NOTHING, COLUMNS_ONLY, BOTH_WAYS } parted;
 static void add_map(const scene *s, const cli_drawing *d, const cli_box *box, int64_t rows, int64_t columns,
                     const double *values, const char *name, parted lines) {

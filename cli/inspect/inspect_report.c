@@ -15,14 +15,14 @@
 
 /* ---- options ----------------------------------------------------------------------------------------------------- */
 
-/* JSON that was allocated as text, which is freed. */
+/* Parses and frees a JSON text. */
 static json_t *parse(char *text) {
     json_t *object = text == NULL ? NULL : json_loads(text, 0, NULL);
     free(text);
     return object;
 }
 
-/* The options that differ from what training does when nothing is asked for: name -> [value, default]. */
+/* The options that differ from the defaults: name -> [value, default]. */
 static json_t *changed_json(const ts_train_options *options) {
     const ts_train_options usual = ts_train_defaults();
     json_t *given = parse(ts_train_options_to_json(options)), *defaults = parse(ts_train_options_to_json(&usual)),
@@ -47,7 +47,7 @@ static bool is_moment(const cli_inspect_file *file, const char *name) {
     return file->trainer != NULL && strncmp(name, "optimiser.", 10) == 0;
 }
 
-/* Control codes do not go to a terminal. */
+/* Prints a name without control codes, padded to the width. */
 static void print_name(const char *name, int width) {
     char shown[5];
     int count = 0;

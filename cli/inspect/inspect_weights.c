@@ -22,7 +22,7 @@ static double *matrix_of(const matrices *m, int block, int column) {
     return m->value + (block * COLUMNS + column) * m->e * m->e;
 }
 
-/* Fixed diagonal ones are stored as their diagonal. */
+/* Fixed diagonal matrices are stored as their diagonal. */
 static bool copy_matrix(const ts_transformer *model, int block, int part, matrices *m) {
     char name[TS_PARAM_NAME];
     double *to = matrix_of(m, block, part);
@@ -62,7 +62,7 @@ static bool take_matrices(const ts_transformer *model, matrices *m) {
     return true;
 }
 
-/* Of the columns first .. last together. */
+/* The range of values of columns first .. last. */
 static cli_heat_scale scale_columns(matrices *m, int first, int last) {
     double *maps[TS_BLOCKS * COLUMNS];
     int count = 0;
@@ -91,7 +91,7 @@ static void draw_block(const cli_drawing *d, const ts_transformer *model, const 
     }
 }
 
-/* What is drawn beside the model; NULL-sized when there is no construction with its codes. */
+/* The construction drawn beside the model; empty if none has its codes. */
 static bool take_construction(const ts_transformer *model, matrices *m, ts_error *error) {
     const ts_variant *lloyd = ts_variant_by_name("lloyd");
     ts_settings settings = ts_variant_settings(lloyd);

@@ -23,7 +23,7 @@ double cli_sweep_cost(const cli_sweep_grid *grid, int64_t cell) {
     return cli_sweep_value(grid, cell, CLI_SWEEP_POINTS) * (k * (k + d + 10) + 10 * d);
 }
 
-/* A group at work. */
+/* The work of one group of cells. */
 typedef struct work {
     const cli_sweep_options *options;
     const cli_sweep_grid *grid;
@@ -35,8 +35,7 @@ typedef struct work {
     double *sum;     /* [gammas] of the differences so far */
 } work;
 
-/* The task's numbers depend on the seed, K, D and N, so that cells that differ in scale and gamma only see the same
- * points; the scale multiplies them. */
+/* A task depends on seed, K, D and N: cells that differ in scale or gamma see the same points, times the scale. */
 static ts_status draw(const work *w, int64_t task, ts_error *error) {
     const ts_problem *p = &w->problem;
     const ts_task_spec spec = {.n = p->n, .d = p->d, .k = p->k, .family = TS_FAMILY_NORMAL, .scale = TS_TASK_SCALE};
@@ -49,8 +48,8 @@ static ts_status draw(const work *w, int64_t task, ts_error *error) {
     return status;
 }
 
-/* The k-means objective of any centres, be they soft ones: every point is given to its nearest one, in double.
- * What the rounding of the coordinates alone can make is the least that counts, so that its logarithm is a number. */
+/* The k-means objective of any centres, in double: every point belongs to its nearest one. It is at least what rounding
+ * of the coordinates alone can make, so that its logarithm is finite. */
 static ts_status objective(const work *w, const ts_real *centers, double *value, ts_error *error) {
     const ts_settings settings = {.construction = "onehot", .gamma = INFINITY, .trim = -1};
     ts_problem p = w->problem;
@@ -69,7 +68,7 @@ static ts_status run_plain(work *w, ts_error *error) {
     const ts_settings settings = {.construction = "onehot", .gamma = INFINITY, .trim = -1};
     ts_plain *plain = ts_plain_create(&ts_plain_lloyd, &settings, &w->problem, error);
     ts_status status = plain == NULL ? error->status : TS_OK;
-    /* Once the assignments repeat, further steps would repeat the centres to the bit. */
+    /* Once the assignments repeat, so do the centres, to the bit. */
     for (int64_t t = 0; status == TS_OK && t < w->options->steps && !ts_plain_state(plain)->converged; t++)
         status = ts_plain_step(plain, error);
     if (status == TS_OK) status = objective(w, ts_plain_state(plain)->centers, &w->plain, error);

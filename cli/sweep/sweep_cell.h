@@ -13,9 +13,8 @@ int64_t cli_sweep_first_cell(const cli_sweep_grid *grid, int64_t group);
 /* About how long a cell takes, in no unit. */
 double cli_sweep_cost(const cli_sweep_grid *grid, int64_t cell);
 
-/* Computes the cells of a group that are not done, and tells each result as soon as it is there. Writes nothing to the
- * grid: what the results are, and whether anything stops the sweep, is the caller's. false from `tell` ends the group.
- */
+/* Computes the cells of a group that are not done and passes each result to `tell`, whose false ends the group. The
+ * caller writes the results to the grid and decides what stops the sweep. */
 typedef bool (*cli_sweep_tell)(void *caller, int64_t cell, double difference);
 ts_status cli_sweep_compute(const cli_sweep_grid *grid, int64_t group, cli_sweep_tell tell, void *caller,
                             ts_error *error);

@@ -84,7 +84,7 @@ static int by_falling_cost(const void *a, const void *b) {
     return x->group < y->group ? -1 : 1;
 }
 
-/* The groups with anything to do, the longest first so that no thread is left alone with one at the end. */
+/* The groups with work left, the longest first, so that no thread ends alone with a long one. */
 static turn *arrange(sweep *s, int64_t *count) {
     const int64_t groups = cli_sweep_groups(&s->grid);
     turn *turns = malloc((size_t)groups * sizeof *turns);
@@ -138,7 +138,7 @@ static int check_csv(const char *option, const char *path) {
     return cli_fail(CLI_WRONG_USE, "--%s: %s: the name must end in .csv", option, path);
 }
 
-/* The CSV is written last: while it is not there, the journal is, and the same command ends quickly. */
+/* The CSV is written last: until it exists the journal does, from which the same command resumes. */
 static cli_outputs outputs_of(const cli_sweep_options *o) {
     return (cli_outputs){
         .list = {{"out", "out", o->out, .check = check_csv, .put = cli_sweep_write_csv},

@@ -10,14 +10,14 @@
 #include "../common/message.h"
 #include "../common/options.h"
 
-/* What all cells depend on beside their own five numbers. */
+/* The header of the journal: what all cells depend on besides their own five numbers. */
 enum { SIGNATURE = 160 };
 static void write_signature(const cli_sweep_options *o, char text[SIGNATURE]) {
     snprintf(text, SIGNATURE, "# tessera sweep %s seed=%llu steps=%lld tasks=%lld\n", TS_VERSION,
              (unsigned long long)o->shared.seed, (long long)o->steps, (long long)o->tasks);
 }
 
-/* Takes a row of the CSV; false when it is none. Cells of another grid are passed over. */
+/* Reads a row of the CSV; false if it is malformed. Cells of another grid are skipped. */
 static bool take_row(cli_sweep_grid *grid, const char *line) {
     double value[CLI_SWEEP_AXES + 1];
     for (int i = 0; i <= CLI_SWEEP_AXES; i++) {
@@ -91,7 +91,7 @@ int cli_sweep_journal_open(cli_sweep_grid *grid, cli_sweep_journal *journal) {
     int status = open_locked(journal);
     if (status == CLI_GO_ON) status = read_lines(journal, signature, grid, &end);
     if (status != CLI_GO_ON) return status;
-    /* What follows the last whole line goes, so that the next row begins a line. */
+    /* A partial last line is cut off, so that the next row begins a line. */
     if (fseeko(journal->stream, end, SEEK_SET) != 0 || ftruncate(fileno(journal->stream), end) != 0)
         return fail(journal, errno);
     if (end == 0 && (fputs(signature, journal->stream) == EOF || fflush(journal->stream) != 0))

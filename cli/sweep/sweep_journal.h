@@ -13,9 +13,8 @@ typedef struct cli_sweep_journal {
     FILE *stream;
 } cli_sweep_journal;
 
-/* Opens the journal of the output or begins it, and puts the cells it has into the grid. Returns CLI_GO_ON, or
- * CLI_FAILED after saying why: another seed, steps, tasks or version, or another process that is at it. Close it in
- * either case. */
+/* Opens or begins the journal of the output, and puts its cells into the grid. CLI_GO_ON, or CLI_FAILED after saying
+ * why: another seed, steps, tasks or version, or another process holds it. Close it in either case. */
 int cli_sweep_journal_open(cli_sweep_grid *grid, cli_sweep_journal *journal);
 
 /* Appends a finished cell; false, with errno, when it could not be written. */

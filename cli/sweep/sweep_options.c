@@ -43,7 +43,7 @@ static const double MOST_CELLS = 1e7;
 static int read_axes(cli_sweep_options *o) {
     static const char *const name[CLI_SWEEP_AXES] = {"clusters", "dimensions", "points", "scales", "gammas"};
     const char *const text[CLI_SWEEP_AXES] = {o->clusters, o->dimensions, o->points, o->scales, o->gammas};
-    /* Scales and gammas as far as the squares and exponents of floats reach without trouble. */
+    /* Scales and gammas within which squares and exponentials of floats are safe. */
     static const cli_number_bounds bounds[CLI_SWEEP_AXES] = {
         {true, 1, 1e5}, {true, 1, 1e4}, {true, 1, 1e8}, {false, 1e-6, 1e6}, {false, 1e-12, 1e12}};
     for (int a = 0; a < CLI_SWEEP_AXES; a++) {

@@ -89,8 +89,7 @@ static layout layout_of(const cli_sweep_grid *grid) {
     return l;
 }
 
-/* Values stand side by side whatever their distances; where they have not the room every second, third, ... is named.
- */
+/* Values stand side by side whatever their distances; if room is short only every second, third, ... is named. */
 static cli_axis axis_of(const cli_number_list *list, double room) {
     cli_axis axis = {.low = -0.5, .high = (double)list->count - 0.5};
     const size_t fit = room < CLI_AXIS_MOST_TICS ? (size_t)room : CLI_AXIS_MOST_TICS;
@@ -114,8 +113,8 @@ static double room_for(const cli_number_list *list, double width) {
     return fmax(1, width / (CLI_SMALL * 0.64 * (cli_axis_width(&one) + 0.6)));
 }
 
-/* Differences run over decades from gamma to gamma, which only a logarithm shows in one scale of colours. Its darkest
- * is for all that is below the least mean, or below 1/10000 of the greatest. */
+/* Differences span decades, so the colours are logarithmic; the darkest stands for all below 1/10000 of the greatest.
+ */
 static void choose_colors(layout *l, const double range[2]) {
     if (range[1] > 0) {
         l->least = fmax(range[0], 1e-4 * range[1]);

@@ -20,7 +20,7 @@
 
 /* ---- signals ----------------------------------------------------------------------------------------------------- */
 
-/* Asked to end: the step is finished and a checkpoint written first. A second time, of whichever kind, at once. */
+/* On the first signal the step is finished and a checkpoint written; a second signal ends the process at once. */
 static volatile sig_atomic_t asked_to_stop;
 static bool on_terminal; /* there may be a progress line to write over */
 
@@ -37,7 +37,7 @@ static void on_signal(int number) {
     }
     asked_to_stop = 1;
     const ssize_t told = write(STDERR_FILENO, answer + from, sizeof answer - 1 - from);
-    (void)told; /* nobody listens, perhaps */
+    (void)told; /* standard error may be closed */
     errno = reason;
 }
 
@@ -191,7 +191,7 @@ static bool report(const void *result) {
 
 /* ---- a new run, or the one that goes on -------------------------------------------------------------------------- */
 
-/* Refused at once, rather than ended by the system some time later. */
+/* Refuses a run that the system would end for lack of memory. */
 static int check_memory(const char *folder, const ts_train_options *o) {
     const double machine = (double)sysconf(_SC_PHYS_PAGES) * (double)sysconf(_SC_PAGESIZE), giga = 1e9;
     const int threads = cli_threads();
@@ -228,8 +228,7 @@ static int begin_again(session *s) {
     return cli_training_read(&s->run, s->trainer->step);
 }
 
-/* The first checkpoint stands before the first step, and before run.json, which can be made from it: from here on the
- * run can be resumed. */
+/* The first checkpoint is written before the first step and run.json, which follows from it: the run can be resumed. */
 static int begin(session *s) {
     int status = s->options->resume == NULL ? begin_new(s) : begin_again(s);
     if (status == CLI_DONE) status = save_last(s);

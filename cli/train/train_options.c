@@ -96,7 +96,7 @@ static int read_families(const char *list, ts_train_options *t) {
     }
 }
 
-/* Words to what they stand for. */
+/* Translates words of options. */
 static int complete(cli_train_options *o) {
     static const ts_construction constructions[] = {TS_CONSTRUCTION_ONEHOT, TS_CONSTRUCTION_BINARY,
                                                     TS_CONSTRUCTION_NONE};
@@ -121,7 +121,7 @@ static cli_train_options defaults(void) {
     return o;
 }
 
-/* A run that goes on is what it was: only its length may change. */
+/* A resumed run keeps its options; only its length may change. */
 static int check_resume(const cli_train_options *o) {
     static const char allowed[] = "resume|steps|threads|checkpoint-every|json|quiet";
     if (o->out != NULL) return cli_fail(CLI_WRONG_USE, "--out: --resume says already where the run is");
@@ -134,7 +134,7 @@ static int check_resume(const cli_train_options *o) {
     return CLI_GO_ON;
 }
 
-/* Options that need another, and what the library would say in its own terms. */
+/* Options that need another one, and values that the library would refuse in its own terms. */
 static int check_together(const cli_train_options *o) {
     const ts_train_options *t = &o->train;
     const char *const of_plateau[] = {"patience", "plateau-factor"};

@@ -14,9 +14,8 @@ typedef struct cli_training {
 enum { CLI_TRAINING_PATH = 4096 };
 const char *cli_training_path(const cli_training *run, const char *file, char path[CLI_TRAINING_PATH]);
 
-/* Makes the folder of a new run, or opens that of one which goes on; either is locked as long as the process lives, so
- * that two do not write there. CLI_FAILED, after saying so, when another holds it, when there is a run in the new one
- * already, or it cannot be. */
+/* Makes the folder of a new run, or opens that of a resumed one, and locks it while the process lives. CLI_FAILED,
+ * after saying why, if another process holds the lock, a new folder holds a run already, or it cannot be made. */
 int cli_training_create(cli_training *run, const char *folder);
 int cli_training_open(cli_training *run, const char *folder);
 

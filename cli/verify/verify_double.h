@@ -1,5 +1,4 @@
-/* verify_double.h: the door to the library built in double precision, whose names are others than those of the
- * program's own (autograd/double_names.h). */
+/* verify_double.h: the library in double precision, whose names end with _double (autograd/double_names.h). */
 #ifndef CLI_VERIFY_DOUBLE_H
 #define CLI_VERIFY_DOUBLE_H
 

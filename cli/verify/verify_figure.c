@@ -30,7 +30,7 @@ static ts_status start(const ts_problem *problem, const char *construction, pair
     return error->status;
 }
 
-/* Of the points as they were before they were scaled, which the paper's figure shows. */
+/* The log objective of the points before scaling, which the paper's figure shows. */
 static double log_objective(const ts_problem *problem, const ts_real *centers) {
     return ts_log_objective(problem->n, problem->d, problem->k, problem->points, centers) - log(SCALE * SCALE);
 }
