@@ -176,7 +176,8 @@ void ts_attention_weigh_backward(const ts_attention_rows *a, const ts_attention_
 /* ---- all rows ---------------------------------------------------------------------------------------------------- */
 
 void ts_attention_each_row(const ts_node *node, const ts_attention_rows *a, int64_t steps, ts_attention_row_fn *run) {
-#pragma omp parallel for schedule(dynamic) if (ts_worth_parallel(steps))
+    const bool shared = ts_worth_parallel(steps);
+#pragma omp parallel for schedule(dynamic) if (shared)
     for (int64_t item = 0; item < a->batches * a->strips; item++) {
         const ts_attention_workspace w = ts_attention_workspace_of(a, node->scratch);
         const int64_t batch = item / a->strips, first = item % a->strips * a->strip;
