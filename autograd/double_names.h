@@ -56,6 +56,7 @@
 #define ts_broadcast_to ts_broadcast_to_double
 #define ts_checkpoint_resume ts_checkpoint_resume_double
 #define ts_checkpoint_write ts_checkpoint_write_double
+#define ts_choice_place ts_choice_place_double
 #define ts_clamp ts_clamp_double
 #define ts_clip_gradients ts_clip_gradients_double
 #define ts_clustering_loss ts_clustering_loss_double
@@ -103,6 +104,11 @@
 #define ts_feed_forward_add ts_feed_forward_add_double
 #define ts_feed_forward_add_fixed ts_feed_forward_add_fixed_double
 #define ts_feed_forward_forward ts_feed_forward_forward_double
+#define ts_field_given ts_field_given_double
+#define ts_field_place ts_field_place_double
+#define ts_fields_check ts_fields_check_double
+#define ts_fields_places ts_fields_places_double
+#define ts_fields_set_defaults ts_fields_set_defaults_double
 #define ts_for_each ts_for_each_double
 #define ts_free_energy ts_free_energy_double
 #define ts_fuzzy_map ts_fuzzy_map_double
