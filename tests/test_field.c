@@ -10,7 +10,7 @@ enum { COUNT, RATE, WIDTHS, SHARED = WIDTHS + 3, COLOUR, PLACES };
 static const ts_field fields[] = {
     {"count", TS_FIELD_WHOLE, .initial = 2, .least = 1, .most = 8},
     {"rate", TS_FIELD_REAL, .initial = NAN, .least = 0, .above = true, .most = INFINITY},
-    {"widths", TS_FIELD_REAL, .initial = 1, .least = 0, .most = 1, .below = true, .numbers = 3},
+    {"widths", TS_FIELD_REAL, .initial = 0.25, .least = 0, .most = 1, .below = true, .numbers = 3},
     {"shared", TS_FIELD_FLAG, .initial = 1},
     {"colour", TS_FIELD_CHOICE, .initial = 1, .choices = colours},
     {.name = NULL}};
