@@ -171,6 +171,10 @@ bool ts_tape_reserve_scratch(ts_tape *tape, ts_node *node) {
 
 /* ---- scopes -------------------------------------------------------------------------------------------------- */
 
+bool ts_tape_records(const ts_tape *tape) {
+    return tape->records;
+}
+
 ts_scope ts_scope_begin(ts_tape *tape) {
     return (ts_scope){ts_arena_position(tape->arena), ts_arena_position(tape->tensors[tape->turn]), tape->generation};
 }

@@ -51,6 +51,7 @@ void ts_tape_reset(ts_tape *tape);
 
 const char *ts_tape_error(const ts_tape *tape); /* the first failure as one line, or NULL */
 ts_status ts_tape_status(const ts_tape *tape);
+bool ts_tape_records(const ts_tape *tape); /* is its mode TS_RECORD? */
 size_t ts_tape_bytes(const ts_tape *tape); /* the most memory held so far */
 
 /* ---- tensors ------------------------------------------------------------------------------------------------- */

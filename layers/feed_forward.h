@@ -4,10 +4,8 @@
 #ifndef TS_FEED_FORWARD_H
 #define TS_FEED_FORWARD_H
 
+#include "activations.h"
 #include "linear.h"
-
-/* Any elementwise op of one input: ts_relu, ts_relu_squared, ts_tanh, or your own. */
-typedef ts_tensor *(*ts_activation)(ts_tape *tape, ts_tensor *x);
 
 typedef struct ts_feed_forward {
     ts_linear in, out; /* "NAME.in", "NAME.out" */

@@ -35,9 +35,15 @@ void ts_fields_set_defaults(const ts_field *fields, double *values) {
     }
 }
 
-int ts_choice_place(const char *const *choices, const char *word) {
-    for (int i = 0; choices[i] != NULL; i++)
-        if (strcmp(choices[i], word) == 0) return i;
+const char *ts_field_word(const ts_field *field, int number) {
+    if (field->kind == TS_FIELD_CHOICE) return field->choices[number];
+    return ts_simplex_maps[number] == NULL ? NULL : ts_simplex_maps[number]->name;
+}
+
+int ts_field_number(const ts_field *field, const char *word) {
+    const char *known;
+    for (int i = 0; (known = ts_field_word(field, i)) != NULL; i++)
+        if (strcmp(known, word) == 0) return i;
     return -1;
 }
 
@@ -57,7 +63,8 @@ static bool fits(const ts_field *f, double value) {
     switch (f->kind) {
     case TS_FIELD_FLAG: return value == 0 || value == 1;
     case TS_FIELD_CHOICE:
-        while (f->choices[choices] != NULL) choices++;
+    case TS_FIELD_MAP:
+        while (ts_field_word(f, choices) != NULL) choices++;
         return value == floor(value) && value >= 0 && value < choices;
     case TS_FIELD_WHOLE: return value == floor(value) && value >= f->least && value <= f->most;
     case TS_FIELD_REAL: break;

@@ -14,13 +14,14 @@
 
 #include <stdbool.h>
 
-#include "../autograd/status.h"
+#include "../autograd/simplex.h"
 
 typedef enum ts_field_kind {
-    TS_FIELD_REAL,  /* a finite number */
-    TS_FIELD_WHOLE, /* a whole number */
-    TS_FIELD_FLAG,  /* 0 or 1 */
-    TS_FIELD_CHOICE /* the index of a word */
+    TS_FIELD_REAL,   /* a finite number */
+    TS_FIELD_WHOLE,  /* a whole number */
+    TS_FIELD_FLAG,   /* 0 or 1 */
+    TS_FIELD_CHOICE, /* the index of a word */
+    TS_FIELD_MAP     /* a simplex map, by its place in ts_simplex_maps */
 } ts_field_kind;
 
 typedef struct ts_field {
@@ -48,7 +49,8 @@ void ts_fields_set_defaults(const ts_field *fields, double *values);
 /* TS_ERROR_VALUE names the first field that is missing or out of its bounds: "heads must be from 1 to 64, not 0". */
 ts_status ts_fields_check(const ts_field *fields, const double *values, ts_error *error);
 
-/* The place of a word in a list that ends with NULL; -1: it is not there. */
-int ts_choice_place(const char *const *choices, const char *word);
+/* The words of a CHOICE or MAP by number; NULL after the last. And the number of a word; -1: it is none of them. */
+const char *ts_field_word(const ts_field *field, int number);
+int ts_field_number(const ts_field *field, const char *word);
 
 #endif

@@ -9,7 +9,7 @@
 
 typedef struct ts_params ts_params;
 
-enum { TS_PARAM_NAME = 64 }; /* bytes of a name, with its final NUL */
+enum { TS_PARAM_NAME = 128 }; /* bytes of a name, with its final NUL */
 
 /* How a parameter is initialised, and whether it is trained. */
 typedef struct ts_init {

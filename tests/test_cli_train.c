@@ -350,7 +350,7 @@ START_TEST(wrong_command_lines) {
     expect_failure(2, "--warmup: 20 steps leave none", "train --out x --schedule cosine --warmup 20 --steps 10");
     expect_failure(1, "No such file", "train --resume nowhere");
     expect_failure(1, "not/there: No such file", "train --out not/there");
-    expect_failure(1, "x: needs about 6240.0 GB for 1 thread, this machine has",
+    expect_failure(1, "x: needs about 7773.1 GB for 1 thread, this machine has",
                    "train --out x --n 10000000000 --d 2 --k 2 --threads 1");
     expect_failure(1, " GB for 2 threads, this machine has", "train --out x --n 1000000000 --d 8 --threads 2");
     write_file("plain", "");

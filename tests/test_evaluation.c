@@ -10,7 +10,7 @@
 
 enum { TASKS = 6, STEPS = 6, WIDTH = STEPS + 1 };
 
-static ts_evaluation evaluation(ts_start start, ts_learner_mode mode) {
+static ts_evaluation evaluation(ts_start start, ts_run_mode mode) {
     return (ts_evaluation){.task = {.n = 40, .d = 2, .k = 3, .family = TS_FAMILY_NORMAL, .scale = 0.1},
                            .tasks = TASKS,
                            .steps = STEPS,
@@ -52,7 +52,7 @@ START_TEST(lloyd_is_lloyd) {
     double lloyd[TASKS * WIDTH];
     ts_trainer *t = some_model();
     for (int start = 0; start < 3; start++) {
-        const ts_evaluation e = evaluation((ts_start)start, TS_LEARNER_REEMBED);
+        const ts_evaluation e = evaluation((ts_start)start, TS_RUN_AS_MODEL);
         evaluate(t, &e, lloyd, NULL);
         for (int task = 0; task < TASKS; task++) {
             ts_error error = {.status = TS_OK};
@@ -76,8 +76,7 @@ START_TEST(learned_steps_are_those_of_the_tape) {
     ts_real points[80], centers[6];
     double lloyd[TASKS * WIDTH], learned[TASKS * WIDTH];
     ts_trainer *t = some_model();
-    const ts_transformer model = ts_transformer_view(&t->model, t->model.params, 0, false);
-    const ts_evaluation e = evaluation(TS_START_RANDOM, TS_LEARNER_REEMBED);
+    const ts_evaluation e = evaluation(TS_START_RANDOM, TS_RUN_AS_MODEL);
     ts_tape *tape = ts_tape_create(TS_INFER);
     evaluate(t, &e, lloyd, learned);
     for (int task = 0; task < TASKS; task++) {
@@ -86,7 +85,8 @@ START_TEST(learned_steps_are_those_of_the_tape) {
         ck_assert_double_eq(learned[task * WIDTH], lloyd[task * WIDTH]);
         ck_assert_double_eq(learned[task * WIDTH], ts_log_objective(40, 2, 3, points, points));
         ts_tape_reset(tape);
-        ts_learner_unroll(&model, tape, points, 40, centers, STEPS, 0, after);
+        const ts_model_task of_model = {.n = 40, .d = 2, .k = 3, .points = points, .centers = centers};
+        ts_model_unroll(&t->model, t->model.params, tape, &of_model, STEPS, 0, after);
         for (int s = 0; s < STEPS; s++)
             ck_assert_double_eq_tol(learned[task * WIDTH + s + 1], ts_log_objective(40, 2, 3, points, after[s]->data),
                                     1e-12);
@@ -100,7 +100,7 @@ START_TEST(modes_starts_and_threads) {
     static const int threads[] = {1, 2, 8};
     double lloyd[TASKS * WIDTH], learned[TASKS * WIDTH], raw[TASKS * WIDTH], other[TASKS * WIDTH];
     ts_trainer *t = some_model();
-    ts_evaluation e = evaluation(TS_START_RANDOM, TS_LEARNER_REEMBED);
+    ts_evaluation e = evaluation(TS_START_RANDOM, TS_RUN_AS_MODEL);
     set_threads(1);
     evaluate(t, &e, lloyd, learned);
     for (int i = 0; i < 3; i++) {
@@ -110,13 +110,13 @@ START_TEST(modes_starts_and_threads) {
         ck_assert_mem_eq(raw, learned, sizeof learned);
     }
     set_threads(2);
-    e.mode = TS_LEARNER_RAW;
+    e.mode = TS_RUN_RAW;
     evaluate(t, &e, NULL, raw);
     for (int task = 0; task < TASKS; task++) {
         for (int s = 0; s < 2; s++) ck_assert_double_eq_tol(raw[task * WIDTH + s], learned[task * WIDTH + s], 1e-12);
         ck_assert_double_gt(fabs(raw[task * WIDTH + 3] - learned[task * WIDTH + 3]), 1e-6);
     }
-    e.mode = TS_LEARNER_REEMBED;
+    e.mode = TS_RUN_AS_MODEL;
     for (int start = 1; start < 3; start++) {
         e.start = (ts_start)start;
         evaluate(t, &e, other, NULL);
@@ -133,7 +133,7 @@ END_TEST
 START_TEST(tasks_of_zero_cost_and_of_another_size) {
     double lloyd[TASKS * WIDTH], learned[TASKS * WIDTH];
     ts_trainer *t = some_model();
-    ts_evaluation e = evaluation(TS_START_RANDOM, TS_LEARNER_REEMBED);
+    ts_evaluation e = evaluation(TS_START_RANDOM, TS_RUN_AS_MODEL);
     ts_error error = {.status = TS_OK};
     e.task.n = 3;
     evaluate(t, &e, lloyd, learned);

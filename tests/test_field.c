@@ -6,13 +6,14 @@
 #include "test_main.h"
 
 static const char *const colours[] = {"red", "green", NULL};
-enum { COUNT, RATE, WIDTHS, SHARED = WIDTHS + 3, COLOUR, PLACES };
+enum { COUNT, RATE, WIDTHS, SHARED = WIDTHS + 3, COLOUR, MAP, PLACES };
 static const ts_field fields[] = {
     {"count", TS_FIELD_WHOLE, .initial = 2, .least = 1, .most = 8},
     {"rate", TS_FIELD_REAL, .initial = NAN, .least = 0, .above = true, .most = INFINITY},
     {"widths", TS_FIELD_REAL, .initial = 0.25, .least = 0, .most = 1, .below = true, .numbers = 3},
     {"shared", TS_FIELD_FLAG, .initial = 1},
     {"colour", TS_FIELD_CHOICE, .initial = 1, .choices = colours},
+    {"map", TS_FIELD_MAP, .initial = 0},
     {.name = NULL}};
 
 static const char *message(const double *values) {
@@ -32,8 +33,10 @@ START_TEST(places_and_defaults) {
     ck_assert_int_eq(ts_field_given(&fields[2], values + WIDTHS), 1);
     values[WIDTHS] = 0, values[WIDTHS + 1] = 0.5, values[WIDTHS + 2] = 0.9;
     ck_assert_int_eq(ts_field_given(&fields[2], values + WIDTHS), 3);
-    ck_assert_int_eq(ts_choice_place(colours, "green"), 1);
-    ck_assert_int_eq(ts_choice_place(colours, "blue"), -1);
+    ck_assert_int_eq(ts_field_number(&fields[4], "green"), 1);
+    ck_assert_int_eq(ts_field_number(&fields[4], "blue"), -1);
+    ck_assert_int_eq(ts_field_number(&fields[5], "sparsemax"), 3);
+    ck_assert_str_eq(ts_field_word(&fields[5], 0), "softmax");
 }
 END_TEST
 
@@ -53,6 +56,7 @@ START_TEST(messages_name_the_field) {
                 {WIDTHS, -0.5, "widths must be in [0,1), not -0.5"},
                 {SHARED, 2, "shared: 2 is none of its values"},
                 {COLOUR, 2, "colour: 2 is none of its values"},
+                {MAP, 99, "map: 99 is none of its values"},
                 {RATE, 0.5, ""}};
     double values[TS_MAX_FIELDS];
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {

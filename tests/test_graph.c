@@ -246,6 +246,7 @@ START_TEST(quotes_in_names_are_escaped) {
     ts_tape *tape = ts_tape_create(TS_RECORD);
     ts_tensor *x = ts_variable(tape, TS_SHAPE(3), NULL), *y = ts_square(tape, x);
     const cli_tape_graph graph_of_x = {.title = "a \"b\" \\c\n\td{",
+                                       .params = model.params,
                                        .model = &model,
                                        .n_stages = 1,
                                        .n_names = 2,

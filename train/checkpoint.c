@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "../io/safetensors.h"
+#include "../models/definition/architecture_json.h"
 #include "../models/definition/definition_json.h"
 
 static const char FORMAT[] = "tessera checkpoint 1";
@@ -151,6 +152,7 @@ static json_t *options_json(const ts_train_options *o) {
     for (int i = 0; i < OPTION_FIELDS; i++)
         json_object_set_new(object, option_fields[i].key, field_json(&option_fields[i], o));
     json_object_set_new(object, "family", families_json(o));
+    if (o->freeze[0] != '\0') json_object_set_new(object, "freeze", json_string(o->freeze));
     json_object_set_new(object, "scratch", json_string(ts_construction_names[o->construction]));
     json_object_set_new(object, "loss", json_string(ts_loss_name(o->loss.kind)));
     json_object_set_new(object, "optimiser", json_string(ts_optimiser_name(o->optimiser.kind)));
@@ -228,6 +230,8 @@ static bool read_options(const ts_safetensors *file, ts_train_options *o, ts_err
     json_t *object = metadata_json(file, "options", error);
     *o = (ts_train_options){0};
     if (object == NULL) return false;
+    const char *freeze = json_string_value(json_object_get(object, "freeze"));
+    if (freeze != NULL) snprintf(o->freeze, sizeof o->freeze, "%s", freeze);
     bool ok = read_families(object, o, error) && read_names(object, o, error);
     for (int i = 0; ok && i < OPTION_FIELDS; i++) ok = read_field(&option_fields[i], object, o, "options", error);
     json_decref(object);
@@ -271,10 +275,11 @@ static ts_real *tensor_values(const ts_trainer *t, int moment, int i) {
     return moment < 0 ? value : t->optimiser->moment[moment] + (value - ts_params_values(t->model.params));
 }
 
-static bool read_tensor(const ts_safetensors *file, const ts_trainer *t, int moment, int i, ts_error *error) {
-    char name[TENSOR_NAME], expected[TS_SHAPE_TEXT], found[TS_SHAPE_TEXT];
-    const ts_shape *shape = ts_params_shape(t->model.params, i);
-    const ts_safetensor *tensor = ts_safetensors_find(file, tensor_name(t, moment, i, name));
+/* Reads a tensor of that name and shape. */
+static bool read_values(const ts_safetensors *file, const char *name, const ts_shape *shape, ts_real *values,
+                        ts_error *error) {
+    char expected[TS_SHAPE_TEXT], found[TS_SHAPE_TEXT];
+    const ts_safetensor *tensor = ts_safetensors_find(file, name);
     if (tensor == NULL) return refuse(error, "tensor '%s' is missing", name);
     bool same = tensor->rank == shape->rank;
     for (int a = 0; same && a < shape->rank; a++) same = tensor->dim[a] == shape->dim[a];
@@ -284,11 +289,17 @@ static bool read_tensor(const ts_safetensors *file, const ts_trainer *t, int mom
         return refuse(error, "tensor '%s' has the shape %s, the model has %s", name, ts_shape_text(&other, found),
                       ts_shape_text(shape, expected));
     }
-    if (!ts_safetensor_copy_f32(tensor, ts_shape_size(shape), tensor_values(t, moment, i)))
+    if (!ts_safetensor_copy_f32(tensor, ts_shape_size(shape), values))
         return refuse(error, "tensor '%s' is of type %s, not F32", name, ts_safetensors_dtype_name(tensor->dtype));
     for (int64_t l = 0; l < ts_shape_size(shape); l++)
-        if (!isfinite(tensor_values(t, moment, i)[l])) return refuse(error, "tensor '%s' is not finite", name);
+        if (!isfinite(values[l])) return refuse(error, "tensor '%s' is not finite", name);
     return true;
+}
+
+static bool read_tensor(const ts_safetensors *file, const ts_trainer *t, int moment, int i, ts_error *error) {
+    char name[TENSOR_NAME];
+    return read_values(file, tensor_name(t, moment, i, name), ts_params_shape(t->model.params, i),
+                       tensor_values(t, moment, i), error);
 }
 
 static bool read_tensors(const ts_safetensors *file, const ts_trainer *t, ts_error *error) {
@@ -316,13 +327,36 @@ static bool width_fits(const ts_safetensors *file, const ts_train_options *o, ts
                   ts_shape_text(&shape, found), (long long)width, (long long)width);
 }
 
-/* The definition, which is there for readers, must be that of the options. */
-static bool same_definition(const ts_safetensors *file, const ts_trainer *t, ts_error *error) {
+/* The model of the file, unless it is that of the papers with the options' numbers: then NULL. */
+static bool read_architecture(const ts_safetensors *file, const ts_train_options *o, ts_architecture **architecture,
+                              ts_error *error) {
     const char *given = ts_safetensors_metadata(file, "definition");
-    char *own = ts_definition_to_json(&t->definition);
-    const bool same = own != NULL && given != NULL && strcmp(own, given) == 0;
+    ts_error reason = {.status = TS_OK};
+    *architecture = NULL;
+    if (given == NULL) return refuse(error, "no metadata 'definition': not a checkpoint of tessera");
+    const ts_definition papers = ts_learner(o->construction, o->gamma, o->dropout);
+    char *own = ts_definition_to_json(&papers);
+    const bool same = own != NULL && strcmp(own, given) == 0;
     free(own);
-    return same || refuse(error, "metadata 'definition' is not the model of its options");
+    if (same) return true;
+    *architecture = ts_architecture_from_json(given, strlen(given), &reason);
+    if (*architecture == NULL) return refuse(error, "metadata 'definition': %s", reason.text);
+    const ts_definition *definition = (*architecture)->definition;
+    if (definition == NULL || strcmp(definition->name, papers.name) != 0) return true;
+    ts_architecture_free(*architecture);
+    *architecture = NULL;
+    if (ts_train_check(o, error) != TS_OK) return false;
+    return refuse(error, "metadata 'definition' is not the model of its options");
+}
+
+/* Before memory is allocated for the model that the file claims to hold: has it as many numbers? */
+static bool size_fits(const ts_safetensors *file, const ts_architecture *a, int64_t d, int64_t k, ts_error *error) {
+    int64_t numbers = 0;
+    const int64_t size = ts_model_size(a, d, k, error);
+    for (int i = 0; i < file->count; i++) numbers += ts_safetensor_count(&file->tensors[i]);
+    if (size < 0) return false;
+    return numbers >= size ||
+           refuse(error, "%lld numbers, but the model has %lld", (long long)numbers, (long long)size);
 }
 
 static ts_trainer *trainer_of(const ts_safetensors *file, ts_error *error) {
@@ -332,10 +366,15 @@ static ts_trainer *trainer_of(const ts_safetensors *file, ts_error *error) {
         refuse(error, "not a checkpoint of tessera (metadata 'format' is not '%s')", FORMAT);
         return NULL;
     }
-    if (!read_options(file, &options, error) || !width_fits(file, &options, error)) return NULL;
-    ts_trainer *t = ts_trainer_create(&options, error);
+    ts_architecture *architecture;
+    if (!read_options(file, &options, error) || !read_architecture(file, &options, &architecture, error)) return NULL;
+    options.architecture = architecture;
+    const bool fits = architecture == NULL ? width_fits(file, &options, error)
+                                           : size_fits(file, architecture, options.d, options.k, error);
+    ts_trainer *t = fits ? ts_trainer_create(&options, error) : NULL;
+    ts_architecture_free(architecture);
     if (t == NULL) return NULL;
-    if (same_definition(file, t, error) && read_tensors(file, t, error) && read_state(file, t, error)) return t;
+    if (read_tensors(file, t, error) && read_state(file, t, error)) return t;
     ts_trainer_free(t);
     return NULL;
 }
@@ -352,6 +391,60 @@ ts_trainer *ts_checkpoint_resume(const char *path, ts_error *error) {
     if (t == NULL) ts_error_set(error, reason.status, "%s: %s", path, reason.text);
     ts_safetensors_free(&file);
     return t;
+}
+
+/* d and k of the options, which is all of them that the model needs. */
+static bool read_sizes(const ts_safetensors *file, int64_t *d, int64_t *k, ts_error *error) {
+    json_t *options = metadata_json(file, "options", error);
+    if (options == NULL) return false;
+    *d = json_integer_value(json_object_get(options, "d"));
+    *k = json_integer_value(json_object_get(options, "k"));
+    json_decref(options);
+    return (*d >= 1 && *k >= 1) || refuse(error, "options: d and k are needed");
+}
+
+static ts_status load_model(const ts_safetensors *file, ts_model *model, ts_error *error) {
+    const char *format = ts_safetensors_metadata(file, "format"), *text = ts_safetensors_metadata(file, "definition");
+    int64_t d = 0, k = 0;
+    if (format == NULL || strcmp(format, FORMAT) != 0 || text == NULL) {
+        refuse(error, "not a checkpoint of tessera (metadata 'format' is not '%s')", FORMAT);
+        return error->status;
+    }
+    if (!read_sizes(file, &d, &k, error)) return error->status;
+    ts_architecture *a = ts_architecture_from_json(text, strlen(text), error);
+    if (a == NULL) return error->status;
+    if (!size_fits(file, a, d, k, error)) {
+        ts_architecture_free(a);
+        return error->status;
+    }
+    if (ts_model_build(model, a, d, k, 0, error) != TS_OK) return error->status;
+    for (int i = 0; i < ts_params_count(model->params); i++)
+        if (!read_values(file, ts_params_name(model->params, i), ts_params_shape(model->params, i),
+                         ts_params_value(model->params, i), error)) {
+            ts_model_clear(model);
+            return error->status;
+        }
+    return TS_OK;
+}
+
+static int64_t steps_of(const ts_safetensors *file) {
+    ts_error none = {.status = TS_OK};
+    json_t *state = metadata_json(file, "state", &none);
+    const int64_t steps = json_integer_value(json_object_get(state, "step"));
+    json_decref(state);
+    return steps;
+}
+
+ts_status ts_model_load(const char *path, ts_model *model, int64_t *steps, ts_error *error) {
+    ts_safetensors file;
+    ts_io_error io_error;
+    ts_error reason = {.status = TS_OK};
+    *model = (ts_model){0};
+    if (!ts_safetensors_read(path, &file, &io_error)) return ts_error_set(error, TS_ERROR_VALUE, "%s", io_error.text);
+    if (load_model(&file, model, &reason) != TS_OK) ts_error_set(error, reason.status, "%s: %s", path, reason.text);
+    if (steps != NULL) *steps = steps_of(&file);
+    ts_safetensors_free(&file);
+    return reason.status;
 }
 
 /* Lists all tensors of a checkpoint; both arrays have room for them. */
@@ -371,7 +464,8 @@ static void list_tensors(const ts_trainer *t, ts_safetensor *tensors, char (*nam
 ts_status ts_checkpoint_write(const ts_trainer *t, const char *path, ts_error *error) {
     const int count = ts_params_count(t->model.params) * (1 + t->optimiser->moments);
     json_t *options = options_json(&t->options), *state = state_json(t);
-    char *text[3] = {ts_definition_to_json(&t->definition), json_dumps(options, JSON_COMPACT | JSON_REAL_PRECISION(17)),
+    char *text[3] = {ts_architecture_to_json(t->model.architecture),
+                     json_dumps(options, JSON_COMPACT | JSON_REAL_PRECISION(17)),
                      json_dumps(state, JSON_COMPACT | JSON_REAL_PRECISION(17))};
     ts_safetensor *tensors = malloc((size_t)count * sizeof *tensors);
     char(*names)[TENSOR_NAME] = malloc((size_t)count * sizeof *names);

@@ -2,7 +2,7 @@
  *
  *     tensors    every parameter by its name ("cross_points.query.weight", F32), and the optimiser's moments as
  *                "optimiser.0.NAME" and "optimiser.1.NAME"
- *     metadata   "format": "tessera checkpoint 1"; "definition": the model (definition_json.h); "options": the
+ *     metadata   "format": "tessera checkpoint 1"; "definition": the model (architecture_json.h); "options": the
  *                training options; "state": step, schedule, best value. All but the format are JSON.
  *
  * It holds no time, host or path: the same training gives the same bytes. Files appear complete or not at all
@@ -18,6 +18,10 @@ ts_status ts_checkpoint_write(const ts_trainer *trainer, const char *path, ts_er
 
 /* A trainer that continues from the file, with the same bits as if training had never stopped; NULL with *error set. */
 ts_trainer *ts_checkpoint_resume(const char *path, ts_error *error);
+
+/* The model of a checkpoint alone: no trainer is built, and no state of an optimiser is needed. Writes to *steps how
+ * many steps it was trained for (NULL: not wanted). *model is empty after a failure. */
+ts_status ts_model_load(const char *path, ts_model *model, int64_t *steps, ts_error *error);
 
 /* The options as allocated JSON text, indented by two spaces a level; NULL when out of memory. */
 char *ts_train_options_to_json(const ts_train_options *options);

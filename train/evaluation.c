@@ -25,17 +25,17 @@ double ts_log_objective(int64_t n, int64_t d, int64_t k, const ts_real *points, 
 /* The memory of one thread. */
 typedef struct evaluator {
     const ts_evaluation *e;
-    ts_learner_run *run; /* NULL: only Lloyd's algorithm runs */
+    ts_model_run *run; /* NULL: only Lloyd's algorithm runs */
     ts_real *points, *centers;
     int64_t *rows;
 } evaluator;
 
-static bool take_memory(evaluator *v, const ts_transformer *model, const ts_evaluation *e) {
+static bool take_memory(evaluator *v, const ts_model *model, const ts_evaluation *e) {
     *v = (evaluator){.e = e};
     v->points = malloc((size_t)(e->task.n * e->task.d) * sizeof *v->points);
     v->centers = malloc((size_t)(e->task.k * e->task.d) * sizeof *v->centers);
     v->rows = malloc((size_t)e->task.k * sizeof *v->rows);
-    v->run = model != NULL ? ts_learner_run_create(model) : NULL;
+    v->run = model != NULL ? ts_model_run_create(model) : NULL;
     return v->points != NULL && v->centers != NULL && v->rows != NULL && (v->run != NULL || model == NULL);
 }
 
@@ -43,7 +43,7 @@ static void give_memory(evaluator *v) {
     free(v->points);
     free(v->centers);
     free(v->rows);
-    ts_learner_run_free(v->run);
+    ts_model_run_free(v->run);
 }
 
 static ts_status draw(evaluator *v, int64_t task, ts_error *error) {
@@ -80,13 +80,20 @@ static ts_status follow_lloyd(const evaluator *v, double *curve, ts_error *error
     return error->status;
 }
 
-static ts_status follow_model(const evaluator *v, double *curve, ts_error *error) {
+static ts_status follow_model(const evaluator *v, int64_t task, double *curve, ts_error *error) {
     curve[0] = log_objective(v, v->centers);
-    if (ts_learner_run_begin(v->run, v->e->task.n, v->points, v->centers, v->e->mode, error) != TS_OK)
-        return error->status;
+    const ts_task_spec *t = &v->e->task;
+    const ts_model_task of_model = {
+        .n = t->n,
+        .d = t->d,
+        .k = t->k,
+        .points = v->points,
+        .centers = v->centers,
+        .seed = ts_rng_bits((ts_rng){v->e->seed, ts_rng_stream("evaluation draws"), 0}, (uint64_t)task)};
+    if (ts_model_run_begin(v->run, &of_model, v->e->mode, error) != TS_OK) return error->status;
     for (int64_t s = 1; s <= v->e->steps; s++) {
-        if (ts_learner_run_step(v->run, error) != TS_OK) return error->status;
-        curve[s] = log_objective(v, ts_learner_run_centers(v->run));
+        if (ts_model_run_step(v->run, error) != TS_OK) return error->status;
+        curve[s] = log_objective(v, ts_model_run_centers(v->run));
     }
     return TS_OK;
 }
@@ -95,16 +102,14 @@ static ts_status evaluate_task(evaluator *v, int64_t task, double *lloyd, double
     const int64_t width = v->e->steps + 1;
     if (draw(v, task, error) != TS_OK) return error->status;
     if (lloyd != NULL && follow_lloyd(v, lloyd + task * width, error) != TS_OK) return error->status;
-    if (learned != NULL) return follow_model(v, learned + task * width, error);
+    if (learned != NULL) return follow_model(v, task, learned + task * width, error);
     return TS_OK;
 }
 
-ts_status ts_evaluate(const ts_transformer *model, const ts_evaluation *e, double *lloyd, double *learned,
-                      ts_error *error) {
+ts_status ts_evaluate(const ts_model *model, const ts_evaluation *e, double *lloyd, double *learned, ts_error *error) {
     if (ts_task_check(&e->task, error) != TS_OK) return error->status;
-    if (learned != NULL && (e->task.d != model->d || e->task.k != model->k))
-        return ts_error_set(error, TS_ERROR_SHAPE, "tasks of d = %lld, k = %lld for a model of d = %lld, k = %lld",
-                            (long long)e->task.d, (long long)e->task.k, (long long)model->d, (long long)model->k);
+    ts_layout layout;
+    if (learned != NULL && ts_model_layout(model, e->task.d, e->task.k, &layout, error) != TS_OK) return error->status;
     ts_error failure = {.status = TS_OK};
 #pragma omp parallel if (ts_can_share(e->tasks) && e->tasks >= ts_max_threads())
     {

@@ -2,7 +2,7 @@
 #ifndef TS_EVALUATION_H
 #define TS_EVALUATION_H
 
-#include "../models/run/learner.h"
+#include "../models/run/model_run.h"
 #include "tasks.h"
 
 /* The initial centres; k-means++ and gonzalez start from the task's first row and choose the others. */
@@ -13,7 +13,7 @@ typedef struct ts_evaluation {
     ts_task_spec task; /* d and k are the model's */
     int64_t tasks;     /* tasks 0 .. tasks-1 of `seed`; for tasks unlike those of training see ts_evaluation_seed */
     int64_t steps;
-    ts_learner_mode mode;
+    ts_run_mode mode;
     ts_start start;
     uint64_t seed;
 } ts_evaluation;
@@ -26,7 +26,7 @@ uint64_t ts_evaluation_seed(uint64_t seed);
  * an empty cluster. The values are -inf where the objective is 0, and NaN or inf where a model diverges. Threads share
  * the tasks; memory is that of one task for each thread. Fails when the task's spec is wrong, d or k is not the
  * model's, or memory is short. */
-ts_status ts_evaluate(const ts_transformer *model, const ts_evaluation *evaluation, double *lloyd, double *learned,
+ts_status ts_evaluate(const ts_model *model, const ts_evaluation *evaluation, double *lloyd, double *learned,
                       ts_error *error);
 
 /* The logarithm of the objective of centers [k,d] on points [n,d]; NaN if a centre is NaN. O(n k d). */

@@ -3,10 +3,13 @@
 
 #include <float.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "../autograd/parallel.h"
+#include "../models/definition/variants.h"
+#include "../models/run/transformer.h"
 #include "evaluation.h"
 
 /* ---- options ----------------------------------------------------------------------------------------------------- */
@@ -77,6 +80,7 @@ ts_status ts_train_check(const ts_train_options *o, ts_error *error) {
         const ts_task_spec spec = task_spec(o, f);
         if (ts_task_check(&spec, error) != TS_OK) return error->status;
     }
+    if (o->architecture != NULL) return TS_OK;
     const int64_t width = o->d + ts_construction_width(o->construction, o->k),
                   most = 1 << 13; /* 12 width^2 parameters: 3 GB */
     if (width > most)
@@ -84,16 +88,6 @@ ts_status ts_train_check(const ts_train_options *o, ts_error *error) {
                             (long long)o->d, (long long)o->k, (long long)width, (long long)most);
     const ts_definition definition = ts_learner(o->construction, o->gamma, o->dropout);
     return ts_definition_check(&definition, o->d, o->k, error);
-}
-
-double ts_train_memory(const ts_train_options *o, int threads) {
-    const double e = (double)(o->d + ts_construction_width(o->construction, o->k)), k = (double)o->k,
-                 unroll = (double)o->unroll;
-    const double at_once = o->batch >= threads ? threads : 1; /* tasks; if fewer than threads, threads share each */
-    const double task = (double)o->n * (22 * e + unroll * (10 * e + 14 * k));
-    const double copies = (double)o->batch + (o->optimiser.kind == TS_SGD ? 2 : 3);
-    const double curves = 2 * (double)(o->eval_batches * o->batch) * (unroll + 1);
-    return sizeof(ts_real) * (at_once * task + copies * 12 * (e * e + e)) + sizeof(double) * curves;
 }
 
 int64_t ts_train_unroll_at(const ts_train_options *o, int64_t step) {
@@ -179,13 +173,41 @@ static void free_work(struct ts_trainer_work *work) {
     free(work);
 }
 
+/* Freezes the parameters that options.freeze names. */
+static ts_status freeze(ts_trainer *t, ts_error *error) {
+    const char *at = t->options.freeze;
+    ts_params *params = t->model.params;
+    while (*at != '\0') {
+        const size_t length = strcspn(at, ",");
+        bool found = false;
+        for (int i = 0; i < ts_params_count(params); i++) {
+            if (strncmp(ts_params_name(params, i), at, length) != 0) continue;
+            const int64_t first = ts_params_value(params, i) - ts_params_values(params);
+            for (int64_t l = 0; l < ts_shape_size(ts_params_shape(params, i)); l++)
+                t->optimiser->frozen[first + l] = true;
+            found = true;
+        }
+        if (!found || length == 0)
+            return ts_error_set(error, TS_ERROR_VALUE, "freeze: no parameter's name begins with '%.*s'", (int)length,
+                                at);
+        at += length + (at[length] == ',');
+    }
+    return TS_OK;
+}
+
 static ts_status build(ts_trainer *t, ts_error *error) {
     const ts_train_options *o = &t->options;
-    t->definition = ts_learner(o->construction, o->gamma, o->dropout);
-    if (ts_transformer_build(&t->model, &t->definition, o->d, o->k, o->seed, error) != TS_OK) return error->status;
+    const ts_definition papers = ts_learner(o->construction, o->gamma, o->dropout);
+    ts_architecture *architecture =
+        o->architecture == NULL ? ts_architecture_of_definition(&papers, error) : ts_architecture_copy(o->architecture);
+    if (architecture == NULL) return ts_error_set(error, TS_ERROR_MEMORY, "out of memory for a model");
+    if (ts_model_build(&t->model, architecture, o->d, o->k, o->seed, error) != TS_OK) return error->status;
+    if (o->architecture != NULL) t->options.architecture = t->model.architecture;
+    if (ts_model_trained(&t->model) == 0)
+        return ts_error_set(error, TS_ERROR_VALUE, "%s: nothing in it is trained", t->model.architecture->name);
     if (ts_schedule_start(&t->schedule, &o->schedule, error) != TS_OK) return error->status;
     t->optimiser = ts_optimiser_create_for(&o->optimiser, t->model.params, error);
-    if (t->optimiser == NULL) return error->status;
+    if (t->optimiser == NULL || freeze(t, error) != TS_OK) return error->status;
     t->work = make_work(o, ts_params_size(t->model.params));
     if (t->work == NULL || !t->work->slots || !t->work->losses || !t->work->lloyd || !t->work->learned)
         return ts_error_set(error, TS_ERROR_MEMORY, "out of memory for training");
@@ -210,8 +232,94 @@ void ts_trainer_free(ts_trainer *t) {
     if (t == NULL) return;
     free_work(t->work);
     ts_optimiser_free(t->optimiser);
-    ts_transformer_clear(&t->model);
+    ts_model_clear(&t->model);
     free(t);
+}
+
+/* ---- initial values ---------------------------------------------------------------------------------------------- */
+
+ts_status ts_trainer_start_from(ts_trainer *t, const ts_model *model, ts_error *error) {
+    ts_params *mine = t->model.params, *theirs = model->params;
+    int taken = 0;
+    for (int i = 0; i < ts_params_count(mine); i++) {
+        const int from = ts_params_find(theirs, ts_params_name(mine, i));
+        const ts_shape *shape = ts_params_shape(mine, i);
+        char own[TS_SHAPE_TEXT], other[TS_SHAPE_TEXT];
+        if (from < 0) continue;
+        if (!ts_shape_equal(shape, ts_params_shape(theirs, from)))
+            return ts_error_set(error, TS_ERROR_SHAPE, "%s has the shape %s, that of the start %s",
+                                ts_params_name(mine, i), ts_shape_text(shape, own),
+                                ts_shape_text(ts_params_shape(theirs, from), other));
+        memcpy(ts_params_value(mine, i), ts_params_value(theirs, from), (size_t)ts_shape_size(shape) * sizeof(ts_real));
+        taken++;
+    }
+    if (taken > 0) return TS_OK;
+    return ts_error_set(error, TS_ERROR_VALUE, "no parameter of the model has a name of the start's");
+}
+
+/* A fixed projection as the weight [in,out] and the bias of a trained one. */
+static void write_projection(ts_params *mine, int weight, ts_params *theirs, int from, double scale) {
+    const ts_shape *shape = ts_params_shape(mine, weight);
+    const bool diagonal = ts_params_shape(theirs, from)->rank == 1;
+    ts_real *to = ts_params_value(mine, weight);
+    const ts_real *value = ts_params_value(theirs, from);
+    for (int64_t r = 0; r < shape->dim[0]; r++)
+        for (int64_t c = 0; c < shape->dim[1]; c++) {
+            const ts_real w = diagonal ? (r == c ? value[r] : 0) : value[r * shape->dim[1] + c];
+            to[r * shape->dim[1] + c] = (ts_real)(scale * (double)w);
+        }
+}
+
+static void zero(ts_params *params, const char *block, const char *part) {
+    char name[TS_PARAM_NAME];
+    snprintf(name, sizeof name, "%s.%s.bias", block, part);
+    const int bias = ts_params_find(params, name);
+    if (bias >= 0)
+        memset(ts_params_value(params, bias), 0,
+               (size_t)ts_shape_size(ts_params_shape(params, bias)) * sizeof(ts_real));
+}
+
+/* Queries and keys of a trained block are larger than the circuit's by a factor that makes its gamma the circuit's.
+ * Gamma beyond 10^3 stands for weights that are equal where scores are: a softmax of it is as hard. */
+static double factor_of(const ts_block_definition *trained, const ts_block_definition *circuit, int64_t width) {
+    const double most = 1e3, gamma = circuit->gamma < most ? circuit->gamma : most;
+    return sqrt(gamma / (trained->scaled ? trained->gamma / sqrt((double)width) : trained->gamma));
+}
+
+static ts_status start_block(ts_trainer *t, const ts_transformer *circuit, const ts_definition *definition, int i,
+                             ts_error *error) {
+    static const char *const parts[] = {"query", "key", "value"};
+    const ts_definition *trained = t->model.architecture->definition;
+    const ts_block_definition *b = ts_definition_block((ts_definition *)definition, i);
+    const double factor =
+        b->identity ? 1 : factor_of(ts_definition_block((ts_definition *)trained, i), b, t->model.layout.e);
+    for (int p = 0; p < 3; p++) {
+        char name[TS_PARAM_NAME];
+        snprintf(name, sizeof name, "%s.%s.weight", ts_block_names[i], parts[p]);
+        const int mine = ts_params_find(t->model.params, name), from = ts_params_find(circuit->params, name);
+        if (mine < 0 || ts_params_shape(t->model.params, mine)->rank != 2)
+            return ts_error_set(error, TS_ERROR_VALUE, "%s is no trained matrix", name);
+        zero(t->model.params, ts_block_names[i], parts[p]);
+        if (from >= 0) write_projection(t->model.params, mine, circuit->params, from, p == 2 ? 1 : factor);
+    }
+    return TS_OK;
+}
+
+ts_status ts_trainer_start_as_construction(ts_trainer *t, double gamma, ts_error *error) {
+    const ts_definition *trained = t->model.architecture->definition;
+    const ts_variant *soft = ts_variant_by_name("soft");
+    ts_definition definition;
+    ts_transformer circuit;
+    if (trained == NULL)
+        return ts_error_set(error, TS_ERROR_VALUE, "%s has not the four blocks of a construction",
+                            t->model.architecture->name);
+    const ts_settings settings = {.construction = ts_construction_names[trained->construction], .gamma = gamma};
+    if (ts_variant_define(soft, &settings, &definition, error) != TS_OK) return error->status;
+    if (ts_transformer_build(&circuit, &definition, t->model.layout.d, t->model.layout.k, 0, error) != TS_OK)
+        return error->status;
+    for (int i = 0; i < TS_BLOCKS && error->status == TS_OK; i++) start_block(t, &circuit, &definition, i, error);
+    ts_transformer_clear(&circuit);
+    return error->status;
 }
 
 /* ---- a step ------------------------------------------------------------------------------------------------------ */
@@ -232,9 +340,15 @@ static ts_status train_task(const ts_trainer *t, worker *w, int64_t task, int64_
     ts_real *slot = t->work->slots + task * parameters;
     if (draw_task(o, t->step, task, w, error) != TS_OK) return error->status;
     ts_params_set_grads(w->params, slot);
-    const ts_transformer model = ts_transformer_view(&t->model, w->params, ts_rng_bits(rng, (uint64_t)task), true);
+    const ts_model_task of_model = {.n = o->n,
+                                    .d = o->d,
+                                    .k = o->k,
+                                    .points = w->points,
+                                    .centers = w->points,
+                                    .seed = ts_rng_bits(rng, (uint64_t)task),
+                                    .training = true};
     ts_tape_reset(w->tape);
-    ts_learner_unroll(&model, w->tape, w->points, o->n, w->points, unroll, 0, w->after);
+    ts_model_unroll(&t->model, w->params, w->tape, &of_model, unroll, 0, w->after);
     ts_tensor *points = ts_borrow(w->tape, TS_SHAPE(o->n, o->d), w->points), *loss = NULL;
     for (int64_t s = 0; s < unroll; s++) {
         ts_tensor *one = ts_clustering_loss(w->tape, points, w->after[s], &o->loss);
@@ -336,6 +450,45 @@ ts_status ts_trainer_step(ts_trainer *t, ts_train_step *report, ts_error *error)
     return TS_OK;
 }
 
+/* The memory of one task of n points, forward and backward. */
+static ts_status measure(const ts_trainer *t, int64_t n, double *bytes, ts_error *error) {
+    ts_trainer small = *t;
+    worker one;
+    small.options.n = n;
+    if (!make_worker(&one, &small)) {
+        free_worker(&one);
+        return ts_error_set(error, TS_ERROR_MEMORY, "out of memory for one task");
+    }
+    const ts_status status = train_task(&small, &one, 0, small.options.unroll, error);
+    *bytes = (double)ts_tape_bytes(one.tape);
+    memset(t->work->slots, 0, (size_t)ts_params_size(t->model.params) * sizeof(ts_real));
+    free_worker(&one);
+    return status;
+}
+
+/* Of many points it is foretold from two measurements, as a n + b n^2. */
+static ts_status memory_of_task(const ts_trainer *t, double *bytes, ts_error *error) {
+    const double n = (double)t->options.n;
+    const int64_t small = t->options.k > 512 ? t->options.k : 512;
+    double once, twice;
+    if (t->options.n <= 4 * small) return measure(t, t->options.n, bytes, error);
+    if (measure(t, small, &once, error) != TS_OK || measure(t, 2 * small, &twice, error) != TS_OK) return error->status;
+    const double m = (double)small, square = fmax(0, (twice - 2 * once) / (2 * m * m));
+    *bytes = n * ((twice / (2 * m)) - 2 * m * square) + n * n * square;
+    return TS_OK;
+}
+
+ts_status ts_trainer_memory(ts_trainer *t, int threads, double *bytes, ts_error *error) {
+    const ts_train_options *o = &t->options;
+    double task;
+    if (memory_of_task(t, &task, error) != TS_OK) return error->status;
+    const double at_once = o->batch >= threads ? threads : 1, copies = (double)o->batch + 2 + t->optimiser->moments,
+                 curves = 2 * (double)(o->eval_batches * o->batch) * ((double)o->unroll + 1);
+    *bytes =
+        at_once * task + sizeof(ts_real) * copies * (double)ts_params_size(t->model.params) + sizeof(double) * curves;
+    return TS_OK;
+}
+
 ts_status ts_trainer_watch(ts_trainer *t, ts_tape_observer *observer, void *context, ts_error *error) {
     if (!enough_workers(t)) return ts_error_set(error, TS_ERROR_MEMORY, "out of memory for training");
     for (int i = 0; i < t->work->n_workers; i++) ts_tape_observe(t->work->workers[i].tape, observer, context);
@@ -353,7 +506,7 @@ static ts_status run_tests(ts_trainer *t, ts_error *error) {
         const ts_evaluation e = {.task = task_spec(o, f),
                                  .tasks = count,
                                  .steps = o->unroll,
-                                 .mode = TS_LEARNER_REEMBED,
+                                 .mode = TS_RUN_AS_MODEL,
                                  .start = TS_START_RANDOM,
                                  .seed = ts_evaluation_seed(o->seed)};
         double *lloyd = t->work->knows_lloyd ? NULL : t->work->lloyd + first * width;

@@ -16,11 +16,14 @@
 #ifndef TS_TRAINER_H
 #define TS_TRAINER_H
 
-#include "../models/run/learner.h"
+#include "../models/definition/learner.h"
+#include "../models/run/model_run.h"
 #include "loss.h"
 #include "optimiser.h"
 #include "schedule.h"
 #include "tasks.h"
+
+enum { TS_FREEZE_TEXT = 256 };
 
 typedef struct ts_train_options {
     /* the tasks (tasks.h); number t of a step is of family[t mod families] */
@@ -30,9 +33,11 @@ typedef struct ts_train_options {
     double component_scale;
     bool anisotropic, unequal;
     int64_t pool; /* 0: every task is new; M > 0: M fixed tasks in turn */
-    /* the model (learner.h) */
+    /* the model: an architecture, which the trainer copies; or NULL: that of the papers (learner.h) */
+    const ts_architecture *architecture;
     ts_construction construction;
     double gamma, dropout;
+    char freeze[TS_FREEZE_TEXT]; /* names of parameters, or how names begin, with commas between: not trained */
     /* the loss and its minimisation */
     ts_loss_spec loss;
     int64_t unroll;     /* layers applied in turn, with re-embedding; the loss is the mean over their results */
@@ -51,15 +56,9 @@ typedef struct ts_train_options {
 ts_train_options ts_train_defaults(void);
 ts_status ts_train_check(const ts_train_options *options, ts_error *error); /* the error names a wrong option */
 
-/* An estimate of the bytes that training takes, measured to be within a third for runs of tens of megabytes and more: a
- * task on each thread, 4 n (22 e + unroll (10 e + 14 k)) with e = d + width of a code; parameters, moments and the
- * batch's gradients; and the validation curves. */
-double ts_train_memory(const ts_train_options *options, int threads);
-
 typedef struct ts_trainer {
     ts_train_options options;
-    ts_definition definition;
-    ts_transformer model;
+    ts_model model;
     ts_optimiser *optimiser;
     ts_schedule schedule;
     int64_t step;       /* steps done */
@@ -75,6 +74,18 @@ typedef struct ts_trainer {
 /* NULL with *error set if an option is wrong or memory is short. */
 ts_trainer *ts_trainer_create(const ts_train_options *options, ts_error *error);
 void ts_trainer_free(ts_trainer *trainer); /* NULL is fine */
+
+/* An estimate of the bytes that training takes with so many threads: the memory of one task, forward and backward,
+ * which is measured by running it, for each task that is computed at once; parameters, moments and the batch's
+ * gradients; and the validation curves. */
+ts_status ts_trainer_memory(ts_trainer *trainer, int threads, double *bytes, ts_error *error);
+
+/* Initial values from another model, before the first step: all parameters of the same name and shape. Fails if there
+ * is none, or one of the same name has another shape. */
+ts_status ts_trainer_start_from(ts_trainer *trainer, const ts_model *model, ts_error *error);
+/* Learned projections of the papers' blocks begin as those of soft k-means, with the given gamma, so that the untrained
+ * model is a circuit. Fails if the model has no such blocks. */
+ts_status ts_trainer_start_as_construction(ts_trainer *trainer, double gamma, ts_error *error);
 
 typedef struct ts_train_step {
     double loss; /* mean over the tasks */

@@ -41,7 +41,7 @@ static criterion criterion_of(const cli_cluster_job *job) {
 
 /* Without a scaling all columns share one unit, and criteria are reported in the unit of the file. */
 static bool is_in_file_units(const cli_cluster_job *job) {
-    return job->options->scaling == TS_SCALING_NONE && job->model.learned == NULL;
+    return job->options->scaling == TS_SCALING_NONE && !job->model.trained;
 }
 
 static double measure(const cli_cluster_job *job, const cli_run *run, criterion c) {

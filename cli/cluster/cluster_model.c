@@ -2,12 +2,13 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 #include "../../train/checkpoint.h"
 #include "../common/definition_file.h"
 #include "../common/message.h"
 
-/* A definition's learned projections have no weights yet. */
+/* What an architecture learns has no weights yet. */
 static int refuse_learned(const char *path, ts_definition *d) {
     for (int i = 0; i < TS_BLOCKS; i++) {
         const ts_block_definition *b = ts_definition_block(d, i);
@@ -30,22 +31,49 @@ static bool has_origin(ts_definition *d) {
     return false;
 }
 
-static int read_learned(const char *path, cli_cluster_model *m) {
+static int read_trained(const char *path, cli_cluster_model *m) {
     ts_error error = {.status = TS_OK};
-    m->learned = ts_checkpoint_resume(path, &error);
-    if (m->learned == NULL) return cli_fail(CLI_FAILED, "%s", error.text);
-    m->definition = m->learned->definition;
-    return CLI_DONE;
+    m->model = calloc(1, sizeof *m->model);
+    if (m->model == NULL) return cli_fail_memory(path);
+    m->trained = true;
+    if (ts_model_load(path, m->model, &m->trained_steps, &error) == TS_OK) return CLI_DONE;
+    return cli_fail(CLI_FAILED, "%s", error.text);
 }
 
 void cli_cluster_model_free(cli_cluster_model *m) {
-    ts_trainer_free(m->learned);
-    m->learned = NULL;
+    if (m->model != NULL) ts_model_clear(m->model);
+    free(m->model);
+    ts_architecture_free(m->layers);
+    m->model = NULL;
+    m->layers = NULL;
+}
+
+int cli_cluster_model_build(const cli_cluster_options *o, int64_t d, int64_t k, cli_cluster_model *m) {
+    ts_error error = {.status = TS_OK};
+    m->model = calloc(1, sizeof *m->model);
+    if (m->model == NULL) return cli_fail_memory(o->arch);
+    ts_architecture *layers = m->layers;
+    m->layers = NULL;
+    if (ts_model_build(m->model, layers, d, k, o->shared.seed, &error) != TS_OK)
+        return cli_fail(CLI_FAILED, "%s: %s", o->arch, error.text);
+    if (ts_model_trained(m->model) == 0) return CLI_DONE;
+    return cli_fail(CLI_FAILED, "%s: has learned weights: tessera train --arch %s trains them, for --model", o->arch,
+                    o->arch);
+}
+
+/* Four blocks are a definition, which is run with all that runners know; other layers are a model. */
+static int read_arch(const char *path, cli_cluster_model *m) {
+    int status = cli_read_architecture(path, &m->layers);
+    if (status != CLI_DONE || m->layers->definition == NULL) return status;
+    m->definition = *m->layers->definition;
+    ts_architecture_free(m->layers);
+    m->layers = NULL;
+    return refuse_learned(path, &m->definition);
 }
 
 int cli_cluster_model_read(const cli_cluster_options *o, cli_cluster_model *m) {
     *m = (cli_cluster_model){.unit = 1};
-    if (o->model != NULL) return read_learned(o->model, m);
+    if (o->model != NULL) return read_trained(o->model, m);
     if (o->arch == NULL) {
         m->variant = cli_cluster_variant(o);
         m->settings = cli_cluster_settings(o);
@@ -53,8 +81,8 @@ int cli_cluster_model_read(const cli_cluster_options *o, cli_cluster_model *m) {
         m->directions = m->has_origin = m->variant->unit_length;
         return CLI_DONE;
     }
-    int status = cli_read_definition(o->arch, &m->definition);
-    if (status == CLI_DONE) status = refuse_learned(o->arch, &m->definition);
+    const int status = read_arch(o->arch, m);
+    if (status != CLI_DONE || m->layers != NULL) return status;
     m->directions = m->definition.norm.present;
     m->has_origin = has_origin(&m->definition);
     m->cost = m->directions ? TS_COST_COSINE : m->definition.medoids ? TS_COST_DISTANCE : TS_COST_SQUARED;
@@ -77,7 +105,7 @@ int cli_cluster_model_complete(const cli_cluster_options *o, const ts_problem *p
                                cli_cluster_model *m) {
     ts_error error = {.status = TS_OK};
     m->unit = unit;
-    if (m->learned != NULL) return CLI_DONE;
+    if (m->model != NULL || m->layers != NULL) return CLI_DONE;
     if (m->variant == NULL) return complete_arch(o, problem, m);
     m->chose_gamma = cli_cluster_model_waits(m);
     if (m->chose_gamma)
@@ -101,15 +129,20 @@ double cli_cluster_model_gamma(const cli_cluster_model *m) {
 }
 
 const char *cli_cluster_model_title(const cli_cluster_model *m) {
-    if (m->learned != NULL) return "learned clustering";
+    if (m->model != NULL) {
+        const bool papers = m->model->architecture->definition != NULL;
+        return m->trained && papers ? "learned clustering" : m->model->architecture->name;
+    }
     return m->variant != NULL ? m->variant->title : m->definition.name;
 }
 
 const char *cli_cluster_model_details(const cli_cluster_model *m, char text[CLI_MODEL_TEXT]) {
     const double gamma = cli_cluster_model_gamma(m);
-    int used = snprintf(text, CLI_MODEL_TEXT, "%s", ts_construction_names[m->definition.construction]);
-    if (m->learned != NULL)
-        snprintf(text + used, CLI_MODEL_TEXT - (size_t)used, ", trained for %lld steps", (long long)m->learned->step);
+    const ts_construction construction =
+        m->model != NULL ? m->model->layout.spec.construction : m->definition.construction;
+    int used = snprintf(text, CLI_MODEL_TEXT, "%s", ts_construction_names[construction]);
+    if (m->trained)
+        snprintf(text + used, CLI_MODEL_TEXT - (size_t)used, ", trained for %lld steps", (long long)m->trained_steps);
     if (m->variant == NULL) return text;
     const size_t room = CLI_MODEL_TEXT - (size_t)used;
     char *end = text + used;

@@ -4,14 +4,17 @@
 #define CLI_CLUSTER_MODEL_H
 
 #include "../../models/definition/variants.h"
-#include "../../train/trainer.h"
+#include "../../models/run/model_run.h"
 #include "cluster_options.h"
 
 typedef struct cli_cluster_model {
     const ts_variant *variant; /* NULL: a definition of one's own, or a learned model */
-    ts_trainer *learned;       /* NULL unless --model */
-    ts_settings settings;      /* of the variant; its gamma in units of the points as scaled */
-    ts_definition definition;  /* complete after cli_cluster_model_complete */
+    ts_model *model;           /* of --model, or of an --arch of layers: it runs; NULL: a definition does */
+    ts_architecture *layers;   /* of an --arch of layers, until the data say d and k */
+    bool trained;              /* --model */
+    int64_t trained_steps;
+    ts_settings settings;     /* of the variant; its gamma in units of the points as scaled */
+    ts_definition definition; /* complete after cli_cluster_model_complete */
     ts_cost cost;
     double unit;      /* the length of the file that is 1 in the points as scaled */
     bool directions;  /* only the directions of rows count, and centres are directions */
@@ -23,6 +26,9 @@ typedef struct cli_cluster_model {
 int cli_cluster_model_read(const cli_cluster_options *options, cli_cluster_model *model);
 
 void cli_cluster_model_free(cli_cluster_model *model);
+
+/* Builds the layers of --arch for data of d features and k clusters. */
+int cli_cluster_model_build(const cli_cluster_options *options, int64_t d, int64_t k, cli_cluster_model *model);
 
 /* Does gamma wait for the data? Then ts_variant_gamma says it. */
 bool cli_cluster_model_waits(const cli_cluster_model *model);

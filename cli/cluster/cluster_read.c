@@ -5,17 +5,19 @@
 #include "../common/message.h"
 #include "../common/number_text.h"
 
-/* A learned model fixes the numbers of features and clusters. */
+/* A model may fix the numbers of features and clusters; layers that are not built yet fit any, or say why not. */
 static int fit_model(cli_cluster_job *job) {
-    const ts_transformer *model = &job->model.learned->model;
-    if (job->k == 0) job->k = model->k;
-    if (job->d != model->d)
+    if (job->model.layers != NULL) return cli_cluster_model_build(job->options, job->d, job->k, &job->model);
+    const ts_model *model = job->model.model;
+    const ts_layout *layout = &model->layout;
+    if (job->k == 0) job->k = layout->k;
+    if (job->d != layout->d && !model->any_d)
         return cli_fail(CLI_FAILED, "%s: %lld feature%s, but %s was trained on %lld",
                         cli_source_name(job->options->file), CLI_COUNT(job->d), job->options->model,
-                        (long long)model->d);
-    if (job->k == model->k) return CLI_DONE;
+                        (long long)layout->d);
+    if (job->k == layout->k || model->any_k) return CLI_DONE;
     return cli_fail(CLI_FAILED, "%s: k = %lld, but %s was trained on %lld", cli_source_name(job->options->file),
-                    (long long)job->k, job->options->model, (long long)model->k);
+                    (long long)job->k, job->options->model, (long long)layout->k);
 }
 
 /* Does a column that is not constant span little of [0,1] under the common scale? */
@@ -44,12 +46,12 @@ static int load_points(cli_cluster_job *job) {
     job->n = job->table.rows;
     job->d = job->table.cols;
     if (job->n < 1 || job->d < 1) return cli_fail(CLI_FAILED, "%s: no rows", cli_source_name(o->file));
-    if (job->model.learned != NULL && fit_model(job) != CLI_DONE) return CLI_FAILED;
+    if ((job->model.model != NULL || job->model.layers != NULL) && fit_model(job) != CLI_DONE) return CLI_FAILED;
     if (job->k > job->n)
         return cli_fail(CLI_FAILED, "%s: k = %lld but only %lld row%s", cli_source_name(o->file), (long long)job->k,
                         CLI_COUNT(job->n));
     ts_scaling scaling = (ts_scaling)o->scaling;
-    if (scaling == TS_SCALING_NONE && job->model.learned != NULL) scaling = TS_SCALING_COMMON;
+    if (scaling == TS_SCALING_NONE && job->model.trained) scaling = TS_SCALING_COMMON;
     if (scaling == TS_SCALING_NONE && job->model.has_origin) scaling = TS_SCALING_UNSHIFTED;
     if (ts_rescaling_fit(scaling, job->n, job->d, job->table.values, &job->rescaling, &error) != TS_OK)
         return cli_cluster_fail(job, &error);

@@ -7,7 +7,7 @@
 #include "../../autograd/parallel.h"
 #include "../../models/data/nearest.h"
 #include "../../models/data/scores.h"
-#include "../../models/run/learner.h"
+#include "../../models/run/model_run.h"
 #include "../../models/run/runner.h"
 #include "../common/message.h"
 #include "cluster_criterion.h"
@@ -118,17 +118,23 @@ static void widen(int64_t count, const ts_real *from, double *to) {
 }
 
 /* Steps until the labels repeat, from run->start. */
-static int step_learned(const cli_cluster_job *job, cli_run *run, ts_learner_run *learned, double *centers,
+static int step_learned(const cli_cluster_job *job, cli_run *run, ts_model_run *learned, double *centers,
                         int64_t *labels, int64_t restarts, cli_progress *progress) {
     const cli_cluster_options *o = job->options;
     ts_error error = {.status = TS_OK};
-    if (ts_learner_run_begin(learned, job->n, job->points, run->start, TS_LEARNER_REEMBED, &error) != TS_OK)
-        return cli_cluster_fail(job, &error);
+    const ts_model_task task = {
+        .n = job->n,
+        .d = job->d,
+        .k = job->k,
+        .points = job->points,
+        .centers = run->start,
+        .seed = ts_rng_bits((ts_rng){o->shared.seed, ts_rng_stream("model draws"), 0}, (uint64_t)run->restart)};
+    if (ts_model_run_begin(learned, &task, TS_RUN_AS_MODEL, &error) != TS_OK) return cli_cluster_fail(job, &error);
     label_nearest(job, run->path, labels);
     keep_better(job, run, run->path, labels);
     while (run->steps < o->steps && (o->steps_exact || !run->converged)) {
-        if (ts_learner_run_step(learned, &error) != TS_OK) return cli_cluster_fail(job, &error);
-        widen(job->k * job->d, ts_learner_run_centers(learned), centers);
+        if (ts_model_run_step(learned, &error) != TS_OK) return cli_cluster_fail(job, &error);
+        widen(job->k * job->d, ts_model_run_centers(learned), centers);
         run->steps++;
         run->converged = !label_nearest(job, centers, labels);
         keep_better(job, run, centers, labels);
@@ -141,7 +147,7 @@ static int step_learned(const cli_cluster_job *job, cli_run *run, ts_learner_run
 }
 
 int cli_run_learned(const cli_cluster_job *job, cli_run *run, int64_t restarts, cli_progress *progress) {
-    ts_learner_run *learned = ts_learner_run_create(&job->model.learned->model);
+    ts_model_run *learned = ts_model_run_create(job->model.model);
     int64_t *labels = cli_allocate(job->n, 1, sizeof *labels);
     double *centers = cli_allocate(job->k, job->d, sizeof *centers);
     run->steps = 0;
@@ -150,7 +156,7 @@ int cli_run_learned(const cli_cluster_job *job, cli_run *run, int64_t restarts, 
     const bool room = learned != NULL && labels != NULL && centers != NULL;
     const int code =
         room ? step_learned(job, run, learned, centers, labels, restarts, progress) : cli_cluster_fail_memory(job);
-    ts_learner_run_free(learned);
+    ts_model_run_free(learned);
     free(labels);
     free(centers);
     return code;

@@ -104,8 +104,7 @@ static int complete_model(cli_cluster_job *job, cli_run *run) {
     if (status != CLI_DONE) return status;
     const ts_problem problem = cli_run_problem(job, run);
     /* Without a scaling, gamma is in the units of the file, whatever unit the points are computed in. */
-    const double unit =
-        job->options->scaling == TS_SCALING_NONE && job->model.learned == NULL ? job->rescaling.scale[0] : 1;
+    const double unit = job->options->scaling == TS_SCALING_NONE && !job->model.trained ? job->rescaling.scale[0] : 1;
     return cli_cluster_model_complete(job->options, &problem, gamma, unit, &job->model);
 }
 
@@ -136,7 +135,7 @@ static int run_restart(cli_cluster_job *job, cli_run *run, int64_t r, int64_t *r
         if (status == CLI_DONE) *restarts = count_restarts(job);
     }
     if (status != CLI_DONE) return status;
-    return (job->model.learned != NULL ? cli_run_learned : cli_run_transformer)(job, run, *restarts, progress);
+    return (job->model.model != NULL ? cli_run_learned : cli_run_transformer)(job, run, *restarts, progress);
 }
 
 static int run_restarts(cli_cluster_job *job) {

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../../models/definition/definition_json.h"
+#include "../../models/definition/architecture_json.h"
 #include "message.h"
 
 /* Definitions are a page of text; larger files are refused. */
@@ -28,13 +28,14 @@ static int read_text(const char *path, char **text, size_t *length) {
     return CLI_DONE;
 }
 
-int cli_read_definition(const char *path, ts_definition *definition) {
+int cli_read_architecture(const char *path, ts_architecture **architecture) {
     char *text = NULL;
     size_t length = 0;
     ts_error error = {.status = TS_OK};
+    *architecture = NULL;
     int status = read_text(path, &text, &length);
-    if (status == CLI_DONE && ts_definition_from_json(text, length, definition, &error) != TS_OK)
-        status = cli_fail(CLI_FAILED, "%s: %s", path, error.text);
+    if (status == CLI_DONE) *architecture = ts_architecture_from_json(text, length, &error);
+    if (status == CLI_DONE && *architecture == NULL) status = cli_fail(CLI_FAILED, "%s: %s", path, error.text);
     free(text);
     return status;
 }

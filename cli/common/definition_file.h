@@ -2,9 +2,10 @@
 #ifndef CLI_DEFINITION_FILE_H
 #define CLI_DEFINITION_FILE_H
 
-#include "../../models/definition/definition.h"
+#include "../../models/definition/architecture.h"
 
-/* Reads a definition from a JSON file. CLI_DONE, or CLI_FAILED after saying what is wrong, and where. */
-int cli_read_definition(const char *path, ts_definition *definition);
+/* Reads an architecture, or a definition as one, from a JSON file. CLI_DONE, or CLI_FAILED after saying what is wrong,
+ * and where; free the architecture. */
+int cli_read_architecture(const char *path, ts_architecture **architecture);
 
 #endif

@@ -29,9 +29,9 @@ static const cli_option options_table[] = {
                "chose best.safetensors)"),
     CLI_GROUP("What is run"),
     CLI_OPTION(CLI_WHOLE, "steps", "T", steps, "steps of the model and of Lloyd (default 20)", .most = 1000000),
-    CLI_OPTION(
-        CLI_CHOICE, "mode", "reembed|raw", mode,
-        "every step on fresh tokens of its centres, or on the tokens that\nthe step before left (default reembed)"),
+    CLI_OPTION(CLI_CHOICE, "mode", "model|reembed|raw", mode,
+               "every step on fresh tokens of its centres, or on the tokens that\nthe step before left (default: as "
+               "the model says)"),
     CLI_SHARED_THREADS("changes no result"),
     CLI_GROUP("What to write"),
     CLI_OPTION(CLI_TEXT, "csv", "F", csv, "the curves, a row a step, with their quartiles"),

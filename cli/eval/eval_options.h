@@ -12,7 +12,7 @@ typedef struct cli_eval_options {
     const char *checkpoint;
     cli_shared shared; /* its seed if seed_text is not NULL */
     int64_t tasks, steps;
-    int mode; /* ts_learner_mode */
+    int mode; /* ts_run_mode */
     const char *n, *family, *init, *seed_text;
     double component_scale; /* 0: as trained */
     bool unequal, equal, anisotropic, isotropic;

@@ -61,13 +61,18 @@ static void print_step(const char *who, bool first, int64_t step) {
     printf("%8s", text);
 }
 
+static bool keeps_tokens(const cli_eval_job *job) {
+    const ts_run_mode mode = (ts_run_mode)job->options->mode;
+    return mode == TS_RUN_RAW || (mode == TS_RUN_AS_MODEL && job->trainer->model.architecture->keeps_tokens);
+}
+
 static void print_kind(const cli_eval_job *job) {
     const ts_task_spec *task = &job->rows[0].task;
     const ts_trainer *t = job->trainer;
     char number[CLI_NUMBER_TEXT];
     printf("%s: %s, d = %lld, k = %lld, e = %lld, trained for %lld of %lld steps\n", job->options->checkpoint,
-           ts_construction_names[t->model.construction], (long long)t->model.d, (long long)t->model.k,
-           (long long)t->model.e, (long long)t->step, (long long)t->options.steps);
+           ts_construction_names[t->model.layout.spec.construction], (long long)t->model.layout.d,
+           (long long)t->model.layout.k, (long long)t->model.layout.e, (long long)t->step, (long long)t->options.steps);
     printf("%lld task%s of each kind, seed %llu: components of scale %s%s, of %s weights\n",
            CLI_COUNT(job->options->tasks), (unsigned long long)job->seed, cli_number_text(task->scale, number),
            task->anisotropic ? " at most, anisotropic" : "", task->unequal ? "unequal" : "equal");
@@ -80,7 +85,7 @@ bool cli_eval_print_report(const void *result) {
     const int count = shown_steps(o->steps, shown);
     print_kind(job);
     printf("mean log objective after steps of Lloyd's algorithm, and of the model (%s)\n\n",
-           o->mode == TS_LEARNER_RAW ? "raw" : "re-embedded");
+           keeps_tokens(job) ? "raw" : "re-embedded");
     printf("%7s  %-9s  %-8s%8s  ", "n", "family", "init", "start");
     for (int i = 1; i < count; i++) print_step("Lloyd", i == 1, shown[i]);
     fputs("  ", stdout);
@@ -99,7 +104,7 @@ bool cli_eval_print_json(const void *result) {
     cli_json json = {0};
     snprintf(seed, sizeof seed, "%llu", (unsigned long long)job->seed);
     cli_json_put(&json, "{ checkpoint:s tasks:i steps:i mode:s seed:s rows:[", o->checkpoint, o->tasks, o->steps,
-                 o->mode == TS_LEARNER_RAW ? "raw" : "reembed", seed);
+                 keeps_tokens(job) ? "raw" : "reembed", seed);
     for (int i = 0; i < job->n_rows; i++) {
         const cli_eval_row *row = &job->rows[i];
         cli_json_put(&json, "{ n:i family:s init:s lloyd:N model:N }", row->task.n, ts_family_name(row->task.family),

@@ -104,7 +104,7 @@ static int run_row(cli_eval_job *job, cli_eval_row *row, const curves *c) {
     const ts_evaluation e = {.task = row->task,
                              .tasks = o->tasks,
                              .steps = o->steps,
-                             .mode = (ts_learner_mode)o->mode,
+                             .mode = (ts_run_mode)o->mode,
                              .start = row->start,
                              .seed = job->seed};
     ts_error error = {.status = TS_OK};

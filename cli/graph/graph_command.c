@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "../../io/output_file.h"
+#include "../../models/definition/learner.h"
 #include "../../models/definition/variants.h"
-#include "../../models/run/learner.h"
 #include "../common/commands.h"
 #include "../common/definition_file.h"
 #include "../common/message.h"
@@ -182,41 +182,97 @@ static int write_graph(const graph_options *o, const cli_tape_graph *graph) {
     return ts_output_commit(&file, &error) ? CLI_DONE : cli_fail(CLI_FAILED, "%s", error.text);
 }
 
-static bool learns(const ts_transformer *model) {
-    for (int i = 0; i < ts_params_count(model->params); i++)
-        if (ts_params_grad(model->params, i) != NULL) return true;
+static bool learns(ts_params *params) {
+    for (int i = 0; i < ts_params_count(params); i++)
+        if (ts_params_grad(params, i) != NULL) return true;
     return false;
+}
+
+static void write_title(const graph_options *o, const char *model_name, const char *what, ts_params *params,
+                        char *title, size_t size) {
+    snprintf(title, size, "%s: one %s on %lld points, %lld coordinates, %lld clusters%s", model_name, what,
+             (long long)o->n, (long long)o->d, (long long)o->k, learns(params) ? "\nblue: gradients flow back" : "");
+}
+
+static int finish(const graph_options *o, const cli_tape_graph *graph, ts_tape *tape) {
+    const char *failure = ts_tape_error(tape);
+    const int status = failure != NULL ? cli_fail(CLI_FAILED, "%s", failure) : write_graph(o, graph);
+    ts_tape_free(tape);
+    return status;
 }
 
 static int draw(const graph_options *o, const char *model_name, const ts_transformer *model, const ts_real *points) {
     char title[256];
-    snprintf(title, sizeof title, "%s: one layer on %lld points, %lld coordinates, %lld clusters%s", model_name,
-             (long long)o->n, (long long)o->d, (long long)o->k, learns(model) ? "\nblue: gradients flow back" : "");
-    cli_tape_graph graph = {.title = title, .model = model};
+    write_title(o, model_name, "layer", model->params, title, sizeof title);
+    cli_tape_graph graph = {.title = title, .params = model->params, .model = model};
     ts_tape *tape = ts_tape_create(TS_RECORD);
     if (tape == NULL) return cli_fail(CLI_FAILED, "out of memory for a tape");
     record(o, points, tape, &graph);
-    const char *failure = ts_tape_error(tape);
-    const int status = failure != NULL ? cli_fail(CLI_FAILED, "%s", failure) : write_graph(o, &graph);
-    ts_tape_free(tape);
+    return finish(o, &graph, tape);
+}
+
+/* A step of layers that are not four blocks: the points of each layer, then its centres. */
+static void record_layers(const graph_options *o, const ts_model *model, const ts_real *values, ts_tape *tape,
+                          cli_tape_graph *graph) {
+    const ts_model_task task = {.n = o->n, .d = o->d, .k = o->k, .points = values, .centers = values};
+    ts_tensor *after = NULL;
+    ts_model_unroll(model, model->params, tape, &task, 1, 0, &after);
+    if (ts_tape_status(tape) != TS_OK) return;
+    name(graph, after, "new centres");
+    end_stage(graph, "a step", tape);
+    if (!o->loss) return;
+    ts_tensor *x = ts_borrow(tape, TS_SHAPE(o->n, o->d), values);
+    name(graph, x, "points");
+    name(graph, ts_mean(tape, ts_min(tape, ts_squared_distances(tape, x, after), -1, false), TS_ALL_AXES, false),
+         "loss");
+    end_stage(graph, "loss", tape);
+}
+
+static int draw_layers(const graph_options *o, const ts_model *model, const ts_real *points) {
+    char title[256];
+    write_title(o, model->architecture->name, "step", model->params, title, sizeof title);
+    cli_tape_graph graph = {.title = title, .params = model->params};
+    ts_tape *tape = ts_tape_create(TS_RECORD);
+    if (tape == NULL) return cli_fail(CLI_FAILED, "out of memory for a tape");
+    record_layers(o, model, points, tape, &graph);
+    return finish(o, &graph, tape);
+}
+
+/* Builds the model of a definition, and draws it. */
+static int build_blocks(const graph_options *o, const ts_definition *definition, const ts_real *points) {
+    ts_transformer model;
+    ts_error error = {.status = TS_OK};
+    if (ts_transformer_build(&model, definition, o->d, o->k, 0, &error) != TS_OK)
+        return cli_fail(CLI_FAILED, "%s%s%s", o->arch != NULL ? o->arch : "", o->arch != NULL ? ": " : "", error.text);
+    const int status = draw(o, definition->name, &model, points);
+    ts_transformer_clear(&model);
+    return status;
+}
+
+static int build_file(const graph_options *o, const ts_real *points) {
+    ts_architecture *architecture;
+    ts_model model;
+    ts_error error = {.status = TS_OK};
+    if (cli_read_architecture(o->arch, &architecture) != CLI_DONE) return CLI_FAILED;
+    if (architecture->definition != NULL) {
+        const int status = build_blocks(o, architecture->definition, points);
+        ts_architecture_free(architecture);
+        return status;
+    }
+    if (ts_model_build(&model, architecture, o->d, o->k, 0, &error) != TS_OK)
+        return cli_fail(CLI_FAILED, "%s: %s", o->arch, error.text);
+    const int status = draw_layers(o, &model, points);
+    ts_model_clear(&model);
     return status;
 }
 
 /* Builds the model that the options name, and draws it. */
 static int build(const graph_options *o, const ts_real *points) {
     ts_definition definition;
-    ts_transformer model;
     ts_error error = {.status = TS_OK};
-    if (o->arch != NULL) {
-        if (cli_read_definition(o->arch, &definition) != CLI_DONE) return CLI_FAILED;
-    } else if (define(o, points, &definition, &error) != TS_OK) {
-        return cli_fail(CLI_WRONG_USE, "%s", error.text);
-    }
-    if (ts_transformer_build(&model, &definition, o->d, o->k, 0, &error) != TS_OK)
-        return cli_fail(CLI_FAILED, "%s%s%s", o->arch != NULL ? o->arch : "", o->arch != NULL ? ": " : "", error.text);
-    const int status = draw(o, definition.name, &model, points);
-    ts_transformer_clear(&model);
-    return status;
+    if (o->arch != NULL) return build_file(o, points);
+    if (define(o, points, &definition, &error) != TS_OK) return cli_fail(CLI_WRONG_USE, "%s", error.text);
+    return build_blocks(o, &definition, points);
 }
 
 int cli_graph(int n_words, char *const *words) {

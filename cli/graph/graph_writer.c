@@ -75,7 +75,7 @@ static bool comes_in(const drawing *g, int stage, const ts_tensor *tensor) {
 }
 
 static int param_of(const drawing *g, const ts_tensor *tensor) {
-    ts_params *params = g->graph->model->params;
+    ts_params *params = g->graph->params;
     for (int i = 0; i < ts_params_count(params); i++)
         if (ts_params_value(params, i) == tensor->data) return i;
     return -1;
@@ -124,6 +124,19 @@ static void take_leaves(drawing *g) {
     }
 }
 
+/* "cross_points" of "cross_points.value.weight"; "layers.0.points.0.attention" of
+ * "layers.0.points.0.attention.query.weight": up to what a layer of a list is called. */
+static int part_length(const char *name) {
+    size_t length = strcspn(name, ".");
+    if (strncmp(name, "layers.", 7) != 0) return (int)length;
+    for (size_t at = 0; name[at] != '\0'; at++) /* the word after the last number */
+        if (name[at] == '.' && name[at + 1] >= '0' && name[at + 1] <= '9') {
+            const size_t word = at + 1 + strcspn(name + at + 1, ".");
+            length = name[word] == '\0' ? word : word + 1 + strcspn(name + word + 1, ".");
+        }
+    return (int)length;
+}
+
 /* An op belongs to the part whose parameter it uses, "cross_points" of "cross_points.value.weight"; without one, an
  * attention to that of its values, and an op of a single input to where that comes from. */
 static void find_part(drawing *g, op_box *op) {
@@ -131,8 +144,8 @@ static void find_part(drawing *g, op_box *op) {
     for (int a = 0; a < node->n_in; a++) {
         const int param = param_of(g, node->in[a]);
         if (param < 0) continue;
-        const char *name = ts_params_name(g->graph->model->params, param);
-        snprintf(op->part, sizeof op->part, "%.*s", (int)strcspn(name, "."), name);
+        const char *name = ts_params_name(g->graph->params, param);
+        snprintf(op->part, sizeof op->part, "%.*s", part_length(name), name);
         return;
     }
     if (!is_attention(node) && node->n_in != 1) return;
@@ -205,10 +218,10 @@ static void add_attention(label *l, const ts_attention_spec *spec) {
 /* The attributes of a slice are its own; those of a query or a key are known to the model. */
 static void add_slice(const drawing *g, label *l, const op_box *op) {
     const ts_transformer *m = g->graph->model;
+    const int reader = reader_of(g, op->node->out);
+    if (m == NULL || reader < 0 || !is_attention(g->op[reader].node)) return;
     const ts_attention_block *const blocks[TS_BLOCKS] = {&m->cross_points, &m->self_points, &m->cross_centers,
                                                          &m->self_centers};
-    const int reader = reader_of(g, op->node->out);
-    if (reader < 0 || !is_attention(g->op[reader].node)) return;
     for (int i = 0; i < TS_BLOCKS; i++) {
         if (strcmp(op->part, ts_block_names[i]) != 0) continue;
         const bool is_query = g->op[reader].node->in[0] == op->node->out;
@@ -275,7 +288,7 @@ static void put_leaf(const drawing *g, const leaf *t, int depth) {
     const char *name = t->name, *look = t->name != NULL ? NAMED_ELLIPSE : GREY_ELLIPSE;
     char id[ID];
     if (t->param >= 0) look = t->tensor->wants_grad ? TRAINED_ELLIPSE : FIXED_ELLIPSE;
-    if (name == NULL && t->param >= 0) name = ts_params_name(g->graph->model->params, t->param);
+    if (name == NULL && t->param >= 0) name = ts_params_name(g->graph->params, t->param);
     if (name == NULL) name = t->is_mask ? "mask of own codes" : "constant";
     put_ellipse(g, depth, id_of(g, t->tensor, home_of(g, t->tensor), id), name, t->tensor, look);
 }
@@ -304,8 +317,8 @@ static void put_members(const drawing *g, int stage, const char *part, int depth
 /* The title of a part. Where attention is the identity there is no attention to be seen. */
 static void put_part_label(const drawing *g, const char *part) {
     const ts_transformer *m = g->graph->model;
-    const bool itself = (m->self_points.identity && strcmp(part, "self_points") == 0) ||
-                        (m->self_centers.identity && strcmp(part, "self_centers") == 0);
+    const bool itself = m != NULL && ((m->self_points.identity && strcmp(part, "self_points") == 0) ||
+                                      (m->self_centers.identity && strcmp(part, "self_centers") == 0));
     label l = {.length = 0};
     add(&l, "%s%s", part, itself ? ": each sees itself" : "");
     put_label(g->out, l.text);

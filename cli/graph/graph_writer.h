@@ -25,7 +25,8 @@ typedef struct cli_graph_stage {
 enum { CLI_GRAPH_STAGES = 4, CLI_GRAPH_NAMES = 8 };
 typedef struct cli_tape_graph {
     const char *title;
-    const ts_transformer *model; /* whose parameters give leaves their names */
+    ts_params *params;           /* give leaves their names */
+    const ts_transformer *model; /* knows slices and blocks; NULL: other layers */
     int n_stages, n_names;
     cli_graph_stage stage[CLI_GRAPH_STAGES]; /* the last one ends with the tape */
     cli_graph_name name[CLI_GRAPH_NAMES];

@@ -14,7 +14,7 @@ static const int shown_step[SHOWN] = {1, 2, 5, 10};
 
 /* One task, and what was seen in it. */
 typedef struct scene {
-    ts_transformer model; /* a view without dropout */
+    ts_transformer built, model; /* and a view of it without dropout */
     int64_t n, k, d, e;
     ts_real *points, *tokens;    /* [n,d], [n,e] */
     ts_real *centers;            /* [k,d] */
@@ -31,15 +31,15 @@ static void free_scene(scene *s) {
     free(s->border);
     free(s->map[0][0]);
     free(s->self_points);
+    ts_transformer_clear(&s->built);
 }
 
-static bool take_scene(const ts_trainer *t, scene *s) {
+static bool take_scene(const ts_trainer *t, scene *s, ts_error *error) {
     const int64_t most = t->options.k > MOST_POINTS ? t->options.k : MOST_POINTS;
-    *s = (scene){.model = ts_transformer_view(&t->model, t->model.params, 0, false),
-                 .n = t->options.n < most ? t->options.n : most,
-                 .k = t->model.k,
-                 .d = t->model.d,
-                 .e = t->model.e};
+    const ts_layout *layout = &t->model.layout;
+    *s = (scene){.n = t->options.n < most ? t->options.n : most, .k = layout->k, .d = layout->d, .e = layout->e};
+    if (ts_transformer_of_model(&s->built, &t->model, error) != TS_OK) return false;
+    s->model = ts_transformer_view(&s->built, s->built.params, 0, false);
     s->points = malloc((size_t)(s->n * s->d) * sizeof *s->points);
     s->tokens = malloc((size_t)(s->n * s->e) * sizeof *s->tokens);
     s->centers = malloc((size_t)(s->k * s->d) * sizeof *s->centers);
@@ -224,7 +224,7 @@ bool cli_inspect_plot_attention(const ts_trainer *t, const char *path, ts_io_err
     ts_error reason = {.status = TS_OK};
     ts_tape *tape = ts_tape_create(TS_INFER);
     scene s;
-    bool done = take_scene(t, &s) && tape != NULL;
+    bool done = take_scene(t, &s, &reason) && tape != NULL;
     if (!done) ts_error_set(&reason, TS_ERROR_MEMORY, "out of memory");
     done = done && draw_task(t, &s, &reason) == TS_OK && run(&s, tape, &reason) == TS_OK;
     if (done)

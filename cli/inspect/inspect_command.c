@@ -43,7 +43,15 @@ static const cli_command command = {
 
 static bool draw_weights(const void *result, const char *path, ts_io_error *error) {
     const cli_inspect_file *file = result;
-    return cli_inspect_plot_weights(&file->trainer->model, path, error);
+    ts_transformer model;
+    ts_error reason = {.status = TS_OK};
+    if (ts_transformer_of_model(&model, &file->trainer->model, &reason) != TS_OK) {
+        snprintf(error->text, sizeof error->text, "plot: %s", reason.text);
+        return false;
+    }
+    const bool drawn = cli_inspect_plot_weights(&model, path, error);
+    ts_transformer_clear(&model);
+    return drawn;
 }
 
 static bool draw_attention(const void *result, const char *path, ts_io_error *error) {

@@ -3,6 +3,7 @@
 #define CLI_INSPECT_PICTURES_H
 
 #include "../../io/io_error.h"
+#include "../../models/run/transformer.h"
 #include "../../train/trainer.h"
 
 /* A row of maps for each block: query, key and value, and query key', which is what scores see of the first two. */

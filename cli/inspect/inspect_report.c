@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "../../io/utf8.h"
-#include "../../models/definition/definition_json.h"
+#include "../../models/definition/architecture_json.h"
 #include "../../train/checkpoint.h"
 #include "../common/json_writer.h"
 #include "../common/number_text.h"
@@ -101,18 +101,28 @@ static void print_tensors(const cli_inspect_file *file) {
     if (hidden > 0) printf("  and %d of the optimiser's moments (--all lists them)\n", hidden);
 }
 
-static void print_model(const ts_trainer *t) {
-    const ts_transformer *m = &t->model;
-    const ts_block_definition *block = &t->definition.cross_points;
+static void print_blocks(const ts_definition *definition) {
+    const ts_block_definition *block = &definition->cross_points;
     char gamma[CLI_NUMBER_TEXT], dropout[CLI_NUMBER_TEXT];
-    printf("  %-14s%s: tokens of d = %lld coordinates and %lld of code (%s), e = %lld; k = %lld clusters\n", "model",
-           t->definition.name, (long long)m->d, (long long)m->s, ts_construction_names[m->construction],
-           (long long)m->e, (long long)m->k);
     printf("  %-14s", "blocks");
     for (int i = 0; i < TS_BLOCKS; i++) printf("%s%s", i == 0 ? "" : ", ", ts_block_names[i]);
     printf(":\n  %-14slearned Q, K, V with biases; euclidean softmax attention, gamma %s / sqrt(e), dropout %s\n", "",
            cli_number_text(block->gamma, gamma), cli_number_text(block->dropout, dropout));
-    printf("  %-14s%lld\n", "parameters", (long long)ts_params_size(m->params));
+}
+
+static void print_model(const ts_trainer *t) {
+    const ts_model *m = &t->model;
+    const ts_layout *l = &m->layout;
+    const ts_architecture *a = m->architecture;
+    printf("  %-14s%s: tokens of d = %lld coordinates and %lld of code (%s), e = %lld; k = %lld clusters\n", "model",
+           a->name, (long long)l->d, (long long)l->s, ts_construction_names[l->spec.construction], (long long)l->e,
+           (long long)l->k);
+    if (a->definition != NULL)
+        print_blocks(a->definition);
+    else
+        printf("  %-14s%d; %s%s\n", "layers", m->n_applied, m->any_d ? "for any d, " : "for this d, ",
+               m->any_k ? "any k" : "this k");
+    printf("  %-14s%lld\n", "parameters", (long long)ts_model_trained(m));
 }
 
 static void print_state(const ts_trainer *t) {
@@ -215,10 +225,10 @@ bool cli_inspect_print_json(const void *result) {
     for (int i = 0; i < file->file.count; i++) put_tensor(&json, &file->file.tensors[i]);
     cli_json_put(&json, "]");
     if (t != NULL) {
-        const ts_transformer *m = &t->model;
+        const ts_layout *l = &t->model.layout;
         cli_json_put(&json, "model:{ scheme:s d:i k:i e:i parameters:i definition:j }",
-                     ts_construction_names[m->construction], m->d, m->k, m->e, ts_params_size(m->params),
-                     parse(ts_definition_to_json(&t->definition)));
+                     ts_construction_names[l->spec.construction], l->d, l->k, l->e, ts_model_trained(&t->model),
+                     parse(ts_architecture_to_json(t->model.architecture)));
         cli_json_put(&json, "training:{ step:i steps:i best_relative:f best_step:i lr:f skipped:i }", t->step,
                      t->options.steps, t->best, t->best_step, ts_schedule_rate(&t->schedule, t->step), t->skipped);
         cli_json_put(&json, "options:j changed:j", parse(ts_train_options_to_json(&t->options)),

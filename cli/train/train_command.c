@@ -3,6 +3,7 @@
 #include <math.h>
 #include <signal.h>
 #include <stdio.h>
+#include <string.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
@@ -178,7 +179,8 @@ static bool report(const void *result) {
     char ratio[CLI_NUMBER_TEXT];
     printf("%s: %lld steps of %lld tasks, N %lld, D %lld, K %lld, %s\n", s->run.folder, (long long)t->step,
            (long long)o->batch, (long long)o->n, (long long)o->d, (long long)o->k,
-           ts_construction_names[o->construction]);
+           o->architecture != NULL ? o->architecture->name : ts_construction_names[o->construction]);
+    if (o->architecture != NULL) printf("  %-*s%lld\n", WIDTH, "parameters", (long long)ts_model_trained(&t->model));
     if (isfinite(t->best))
         printf("  %-*s%s after step %lld\n", WIDTH, "best objective relative to Lloyd", cli_ratio_text(t->best, ratio),
                (long long)t->best_step);
@@ -192,20 +194,41 @@ static bool report(const void *result) {
 /* ---- a new run, or the one that goes on -------------------------------------------------------------------------- */
 
 /* Refuses a run that the system would end for lack of memory. */
-static int check_memory(const char *folder, const ts_train_options *o) {
+static int check_memory(const char *folder, ts_trainer *trainer) {
     const double machine = (double)sysconf(_SC_PHYS_PAGES) * (double)sysconf(_SC_PAGESIZE), giga = 1e9;
     const int threads = cli_threads();
-    const double needed = ts_train_memory(o, threads);
+    double needed = 0;
+    ts_error error = {.status = TS_OK};
+    if (ts_trainer_memory(trainer, threads, &needed, &error) != TS_OK)
+        return cli_fail(CLI_FAILED, "%s: %s", folder, error.text);
     if (!(machine > 0) || needed <= machine) return CLI_DONE;
     return cli_fail(CLI_FAILED, "%s: needs about %.1f GB for %lld thread%s, this machine has %.1f GB", folder,
                     needed / giga, CLI_COUNT(threads), machine / giga);
 }
 
+/* Initial values that are not random. */
+static int start(const session *s) {
+    const char *from = s->options->start;
+    ts_error error = {.status = TS_OK};
+    ts_model model;
+    if (from == NULL) return CLI_DONE;
+    if (strcmp(from, "construction") == 0) {
+        const double gamma = s->options->start_gamma;
+        if (ts_trainer_start_as_construction(s->trainer, gamma, &error) == TS_OK) return CLI_DONE;
+        return cli_fail(CLI_FAILED, "--start construction: %s", error.text);
+    }
+    if (ts_model_load(from, &model, NULL, &error) != TS_OK) return fail(&error);
+    const ts_status status = ts_trainer_start_from(s->trainer, &model, &error);
+    ts_model_clear(&model);
+    return status == TS_OK ? CLI_DONE : cli_fail(CLI_FAILED, "%s: %s", from, error.text);
+}
+
 static int begin_new(session *s) {
     ts_error error = {.status = TS_OK};
-    if (check_memory(s->options->out, &s->options->train) != CLI_DONE) return CLI_FAILED;
     s->trainer = ts_trainer_create(&s->options->train, &error);
-    return s->trainer == NULL ? fail(&error) : cli_training_create(&s->run, s->options->out);
+    if (s->trainer == NULL) return fail(&error);
+    if (start(s) != CLI_DONE || check_memory(s->options->out, s->trainer) != CLI_DONE) return CLI_FAILED;
+    return cli_training_create(&s->run, s->options->out);
 }
 
 static int begin_again(session *s) {
@@ -223,7 +246,7 @@ static int begin_again(session *s) {
     if (steps > o->schedule.total && o->schedule.kind == TS_SCHEDULE_COSINE)
         return cli_fail(CLI_FAILED, "%s: --steps %lld: the cosine schedule of this run ends at step %lld", folder,
                         (long long)steps, (long long)o->schedule.total);
-    if (check_memory(folder, o) != CLI_DONE) return CLI_FAILED;
+    if (check_memory(folder, s->trainer) != CLI_DONE) return CLI_FAILED;
     if (steps > 0) o->steps = steps;
     return cli_training_read(&s->run, s->trainer->step);
 }
@@ -238,7 +261,10 @@ static int begin(session *s) {
 int cli_train(int n_words, char *const *words) {
     cli_train_options options;
     int status = cli_train_read_options(n_words, words, &options);
-    if (status != CLI_GO_ON) return status;
+    if (status != CLI_GO_ON) {
+        ts_architecture_free(options.architecture);
+        return status;
+    }
     cli_set_threads(options.shared.threads);
     session s = {.options = &options, .began = cli_seconds()};
     status = begin(&s);
@@ -252,6 +278,7 @@ int cli_train(int n_words, char *const *words) {
     const cli_outputs outputs = {.as_json = options.shared.json};
     if (status == CLI_DONE) status = cli_outputs_tell(&outputs, s.run.folder, report_json, report, &s);
     ts_trainer_free(s.trainer);
+    ts_architecture_free(options.architecture);
     cli_training_free(&s.run);
     return status;
 }

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "../../io/utf8.h"
+#include "../common/definition_file.h"
 #include "../common/message.h"
 
 #define FIELD(name) offsetof(cli_train_options, name)
@@ -20,6 +21,13 @@ static const cli_option options_table[] = {
     CLI_OPTION(CLI_FLAG, "unequal", NULL, train.unequal, "components have unequal weights"),
     CLI_OPTION(CLI_WHOLE, "pool", "M", train.pool, "cycle through M fixed tasks (default 0: fresh ones for ever)"),
     CLI_GROUP("Model and loss"),
+    CLI_OPTION(CLI_TEXT, "arch", "FILE.json", arch,
+               "layers of one's own (docs/definitions.md), instead of the papers' model"),
+    CLI_OPTION(CLI_TEXT, "start", "FILE", start,
+               "a checkpoint whose parameters it begins with; or the word construction:\nthe papers' blocks begin as "
+               "soft k-means"),
+    CLI_OPTION(CLI_POSITIVE, "start-gamma", "G", start_gamma, "gamma of that construction (default 10)"),
+    CLI_OPTION(CLI_TEXT, "freeze", "NAME,...", freeze, "parameters whose names begin like this are not trained"),
     CLI_OPTION(CLI_CHOICE, "scratch", "onehot|binary|none", scratch, "codes in the tokens (default onehot)"),
     CLI_OPTION(CLI_FINITE, "gamma", "G", train.gamma, "scores are -G |q - k|^2 / sqrt(width) (default 1)"),
     CLI_OPTION(CLI_REAL, "dropout", "P", train.dropout, "of attention weights, in training (default .01)"),
@@ -108,6 +116,11 @@ static int complete(cli_train_options *o) {
     t->optimiser = ts_optimiser_defaults(optimisers[o->optimiser]);
     if (t->optimiser.kind == TS_SGD) t->optimiser.momentum = 0.9;
     t->seed = o->shared.seed;
+    if (o->freeze != NULL && strlen(o->freeze) >= sizeof t->freeze)
+        return cli_fail(CLI_WRONG_USE, "--freeze: at most %zu bytes of names", sizeof t->freeze - 1);
+    if (o->freeze != NULL) snprintf(t->freeze, sizeof t->freeze, "%s", o->freeze);
+    if (o->arch != NULL && cli_read_architecture(o->arch, &o->architecture) != CLI_DONE) return CLI_FAILED;
+    t->architecture = o->architecture;
     if (o->steps > 0) t->steps = o->steps;
     t->schedule.kind = schedules[o->schedule];
     t->schedule.rate = o->rate;
@@ -118,6 +131,7 @@ static int complete(cli_train_options *o) {
 static cli_train_options defaults(void) {
     cli_train_options o = {.train = ts_train_defaults()};
     o.rate = o.train.schedule.rate;
+    o.start_gamma = 10;
     return o;
 }
 
@@ -137,7 +151,11 @@ static int check_resume(const cli_train_options *o) {
 /* Options that need another one, and values that the library would refuse in its own terms. */
 static int check_together(const cli_train_options *o) {
     const ts_train_options *t = &o->train;
-    const char *const of_plateau[] = {"patience", "plateau-factor"};
+    const char *const of_plateau[] = {"patience", "plateau-factor"}, *const of_papers[] = {"scratch", "gamma",
+                                                                                           "dropout"};
+    for (int i = 0; o->arch != NULL && i < 3; i++)
+        if (cli_given(&command, of_papers[i]))
+            return cli_fail(CLI_WRONG_USE, "--%s: the file given by --arch says it all", of_papers[i]);
     for (int i = 0; i < 2; i++)
         if (t->schedule.kind != TS_SCHEDULE_PLATEAU && cli_given(&command, of_plateau[i]))
             return cli_fail(CLI_WRONG_USE, "--%s: is for --schedule plateau, not %s", of_plateau[i],

@@ -12,7 +12,9 @@ typedef struct cli_train_options {
     int64_t checkpoint_every; /* 0: every tenth evaluation */
     int64_t steps;            /* 0: not given */
     /* as words of the command line, from which `train` is completed */
-    const char *family;
+    const char *family, *arch, *start, *freeze;
+    ts_architecture *architecture; /* of --arch; the caller frees it */
+    double start_gamma;            /* of --start construction */
     int scratch, loss, schedule, optimiser;
     double rate;
 } cli_train_options;

@@ -1,4 +1,4 @@
-/* definition.c: constructions, ranges of coordinates, and the checks of a definition. */
+/* definition.c: the blocks of a definition by number, and its checks. */
 #include "definition.h"
 
 #include <math.h>
@@ -6,52 +6,12 @@
 #include <stdio.h>
 #include <string.h>
 
-const char *const ts_construction_names[] = {"onehot", "binary", "none", "dot", NULL};
-const char *const ts_group_names[] = {"data", "code", "norm", "one", NULL};
 const char *const ts_block_names[TS_BLOCKS] = {"cross_points", "self_points", "cross_centers", "self_centers"};
-const ts_activation_entry ts_activations[] = {
-    {"relu", ts_relu}, {"relu_squared", ts_relu_squared}, {"tanh", ts_tanh}, {"sigmoid", ts_sigmoid}, {.name = NULL}};
-
-int64_t ts_construction_code_width(ts_construction construction, int64_t k) {
-    int64_t bits = 1;
-    switch (construction) {
-    case TS_CONSTRUCTION_ONEHOT:
-    case TS_CONSTRUCTION_DOT: return k;
-    case TS_CONSTRUCTION_BINARY:
-        while (((int64_t)1 << bits) < k) bits++;
-        return bits;
-    case TS_CONSTRUCTION_NONE: break;
-    }
-    return 0;
-}
-
-int64_t ts_construction_width(ts_construction construction, int64_t k) {
-    return ts_construction_code_width(construction, k) + (construction == TS_CONSTRUCTION_DOT ? 2 : 0);
-}
-
-void ts_construction_code_book(ts_construction construction, int64_t k, ts_real *book) {
-    const int64_t width = ts_construction_code_width(construction, k);
-    for (int64_t j = 0; j < k; j++)
-        for (int64_t c = 0; c < width; c++)
-            book[j * width + c] = construction == TS_CONSTRUCTION_BINARY ? (ts_real)(j >> c & 1) : j == c;
-}
 
 ts_block_definition *ts_definition_block(ts_definition *definition, int i) {
     ts_block_definition *const blocks[TS_BLOCKS] = {&definition->cross_points, &definition->self_points,
                                                     &definition->cross_centers, &definition->self_centers};
     return blocks[i];
-}
-
-ts_place ts_range_place(const ts_range *range, ts_construction construction, int64_t d, int64_t k) {
-    const int64_t code = ts_construction_code_width(construction, k),
-                  extra = construction == TS_CONSTRUCTION_DOT ? 1 : 0;
-    const int64_t first[] = {0, d, d + code, d + code + extra}, width[] = {d, code, extra, extra};
-    const int g = (int)range->group;
-    const bool known = g >= TS_GROUP_DATA && g <= TS_GROUP_ONE;
-    if (!known || range->first < 0 || range->count < 0 || range->first >= width[g]) return (ts_place){0, -1};
-    const int64_t count = range->count == 0 ? width[g] - range->first : range->count;
-    if (count > width[g] - range->first) return (ts_place){0, -1};
-    return (ts_place){first[g] + range->first, count};
 }
 
 /* ---- checks -------------------------------------------------------------------------------------------------- */
@@ -77,7 +37,7 @@ static bool wrong(const checker *c, const char *part, const char *format, ...) {
 static bool range_ok(const checker *c, const char *part, const ts_range *range, ts_place *place) {
     *place = ts_range_place(range, c->definition->construction, c->d, c->k);
     if (place->count > 0) return true;
-    const bool known = (int)range->group >= TS_GROUP_DATA && (int)range->group <= TS_GROUP_ONE;
+    const bool known = (int)range->group >= TS_GROUP_DATA && (int)range->group <= TS_GROUP_MEMORY;
     const char *name = known ? ts_group_names[range->group] : "?";
     const ts_range all = {.group = range->group};
     const ts_place whole = ts_range_place(&all, c->definition->construction, c->d, c->k);
@@ -174,11 +134,8 @@ static bool norm_ok(const checker *c, const ts_norm_definition *norm) {
 
 static bool feed_forward_ok(const checker *c, const ts_feed_forward_definition *f) {
     static const char name[] = "feed_forward";
-    bool known = false;
     if (!f->present) return true;
-    for (const ts_activation_entry *a = ts_activations; a->name != NULL; a++)
-        known = known || a->apply == f->activation;
-    if (!known) return wrong(c, name, "unknown activation");
+    if (ts_activation_place(f->activation) < 0) return wrong(c, name, "unknown activation");
     if (f->learned) return f->hidden >= 1 || wrong(c, name, "hidden must be at least 1");
     if (f->n_units < 1 || f->n_units > TS_MAX_UNITS)
         return wrong(c, name, "%d units; 1 to %d fit", f->n_units, TS_MAX_UNITS);

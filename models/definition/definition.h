@@ -16,44 +16,12 @@
 #ifndef TS_DEFINITION_H
 #define TS_DEFINITION_H
 
-#include "../../autograd/ops.h"
-
-/* ---- tokens -------------------------------------------------------------------------------------------------- */
-
-/* What a token holds after its d data coordinates. The code of a centre is its row of the code book M [k,c]; the code
- * of a point is that of its cluster, initially 0. */
-typedef enum ts_construction {
-    TS_CONSTRUCTION_ONEHOT, /* c = k, M = identity */
-    TS_CONSTRUCTION_BINARY, /* c = ceil(log2 k), or 1 if k = 1; row j = the bits of j, least significant first */
-    TS_CONSTRUCTION_NONE,   /* nothing */
-    TS_CONSTRUCTION_DOT     /* a one-hot code, then the squared norm of the data coordinates, then a 1 */
-} ts_construction;
-
-extern const char *const ts_construction_names[]; /* "onehot", "binary", "none", "dot", NULL */
-int64_t ts_construction_code_width(ts_construction construction, int64_t k);
-int64_t ts_construction_width(ts_construction construction, int64_t k); /* s: the width of all that follows the data */
-void ts_construction_code_book(ts_construction construction, int64_t k, ts_real *book); /* [k,c] */
-
-/* Groups of a token's coordinates, in their order in the token. */
-typedef enum ts_group { TS_GROUP_DATA, TS_GROUP_CODE, TS_GROUP_NORM, TS_GROUP_ONE } ts_group;
-extern const char *const ts_group_names[]; /* "data", "code", "norm", "one", NULL */
-
-/* Coordinates first .. first+count-1 of a group; count = 0: from `first` to the end of the group. */
-typedef struct ts_range {
-    ts_group group;
-    int64_t first, count;
-} ts_range;
+#include "../../layers/activations.h"
+#include "../../layers/tokens.h"
 
 /* ---- the parts of the layer ---------------------------------------------------------------------------------- */
 
-/* One term of a fixed projection: scale * (the coordinates `from`) is written to the coordinates `to`, which are as
- * many, or one, which then receives their sum. */
-typedef struct ts_copy {
-    ts_range from, to;
-    double scale;
-} ts_copy;
-
-enum { TS_MAX_COPIES = 4 };
+/* Copies are those of tokens.h. */
 typedef struct ts_projection {
     bool learned; /* a trained matrix [e,e] with bias [e]; else the sum of the copies, without bias */
     int n_copies;
@@ -91,18 +59,11 @@ typedef struct ts_unit {
 enum { TS_MAX_UNITS = 4 };
 typedef struct ts_feed_forward_definition {
     bool present, learned;
-    ts_tensor *(*activation)(ts_tape *tape, ts_tensor *x); /* one of ts_activations */
-    int64_t hidden;                                        /* learned */
-    int n_units;                                           /* fixed */
+    ts_activation activation;
+    int64_t hidden; /* learned */
+    int n_units;    /* fixed */
     ts_unit unit[TS_MAX_UNITS];
 } ts_feed_forward_definition;
-
-/* The elementwise functions that a feed-forward block can use, ending with a NULL name. */
-typedef struct ts_activation_entry {
-    const char *name; /* "relu", "relu_squared", "tanh", "sigmoid" */
-    ts_tensor *(*apply)(ts_tape *tape, ts_tensor *x);
-} ts_activation_entry;
-extern const ts_activation_entry ts_activations[];
 
 enum { TS_DEFINITION_NAME = 64 };
 typedef struct ts_definition {
@@ -119,13 +80,6 @@ typedef struct ts_definition {
 enum { TS_BLOCKS = 4 };
 extern const char *const ts_block_names[TS_BLOCKS];
 ts_block_definition *ts_definition_block(ts_definition *definition, int i);
-
-/* The place of a range in a token: its first coordinate and its width. count = -1 if it exceeds its group, or the
- * construction does not have the group. */
-typedef struct ts_place {
-    int64_t first, count;
-} ts_place;
-ts_place ts_range_place(const ts_range *range, ts_construction construction, int64_t d, int64_t k);
 
 /* Refuses a definition that cannot be run on d coordinates and k clusters; the error names the part: a simplex map
  * without its parameter, identity weights in cross-attention, a gamma that is not positive and finite, coordinates out

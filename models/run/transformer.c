@@ -176,6 +176,23 @@ void ts_transformer_clear(ts_transformer *model) {
     *model = (ts_transformer){0};
 }
 
+ts_status ts_transformer_of_model(ts_transformer *transformer, const ts_model *model, ts_error *error) {
+    const ts_definition *definition = model->architecture->definition;
+    *transformer = (ts_transformer){0};
+    if (definition == NULL)
+        return ts_error_set(error, TS_ERROR_VALUE, "%s: its layers are not the four blocks of a definition",
+                            model->architecture->name);
+    if (ts_transformer_build(transformer, definition, model->layout.d, model->layout.k, 0, error) != TS_OK)
+        return error->status;
+    for (int i = 0; i < ts_params_count(model->params); i++) {
+        const int to = ts_params_find(transformer->params, ts_params_name(model->params, i));
+        if (to < 0) continue;
+        memcpy(ts_params_value(transformer->params, to), ts_params_value(model->params, i),
+               (size_t)ts_shape_size(ts_params_shape(model->params, i)) * sizeof(ts_real));
+    }
+    return TS_OK;
+}
+
 ts_transformer ts_transformer_view(const ts_transformer *model, ts_params *params, uint64_t draw_seed, bool dropout) {
     ts_transformer view = *model;
     ts_attention_block *const blocks[TS_BLOCKS] = {&view.cross_points, &view.self_points, &view.cross_centers,
@@ -207,24 +224,13 @@ void ts_transformer_embed(const ts_transformer *model, int64_t rows, const ts_re
 }
 
 int64_t ts_transformer_decode(const ts_transformer *model, const ts_real *token) {
-    const ts_real *code = token + model->d;
-    int64_t best = 0;
-    if (model->c == model->k &&
-        model->construction != TS_CONSTRUCTION_BINARY) { /* the nearest code is that of the largest share */
-        for (int64_t j = 1; j < model->k; j++)
-            if (code[j] > code[best]) best = j;
-        return best;
-    }
-    double least = INFINITY;
-    for (int64_t j = 0; j < model->k; j++) {
-        double distance = 0;
-        for (int64_t l = 0; l < model->c; l++) {
-            const double difference = (double)code[l] - (double)model->book[j * model->c + l];
-            distance += difference * difference;
-        }
-        if (distance < least) least = distance, best = j;
-    }
-    return best;
+    const ts_layout layout = {.spec = {.construction = model->construction},
+                              .d = model->d,
+                              .k = model->k,
+                              .c = model->c,
+                              .s = model->s,
+                              .e = model->e};
+    return ts_layout_decode(&layout, token);
 }
 
 ts_tensor *ts_transformer_norm_input(const ts_transformer *model, ts_tape *tape, ts_tensor *tokens) {

@@ -11,6 +11,7 @@
 #include "../../layers/feed_forward.h"
 #include "../../layers/norm_layer.h"
 #include "../definition/definition.h"
+#include "model.h"
 
 typedef struct ts_transformer {
     int64_t d, k, c, s, e; /* c: width of the code; s: width of all that follows the data */
@@ -32,6 +33,10 @@ void ts_transformer_clear(ts_transformer *model); /* an empty or zeroed model is
 /* A view of a model, which must outlive it: it uses `params` (shared ones, or the model's own), has its own random
  * draws, and is with or without dropout. Do not clear it. */
 ts_transformer ts_transformer_view(const ts_transformer *model, ts_params *params, uint64_t draw_seed, bool dropout);
+
+/* The same layer as a model (model.h) that was made of a definition, with a copy of its parameters; TS_ERROR_VALUE for
+ * models of other layers. Clear it. */
+ts_status ts_transformer_of_model(ts_transformer *transformer, const ts_model *model, ts_error *error);
 
 /* Writes the tokens [rows, e] of rows of data [rows, d] with codes [rows, c] (NULL: zeros). */
 void ts_transformer_embed(const ts_transformer *model, int64_t rows, const ts_real *data, const ts_real *code,
