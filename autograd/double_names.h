@@ -8,6 +8,10 @@
 #define ts_activation_at ts_activation_at_double
 #define ts_activation_place ts_activation_place_double
 #define ts_activation_words ts_activation_words_double
+#define ts_adam_fits ts_adam_fits_double
+#define ts_adam_optimiser ts_adam_optimiser_double
+#define ts_adam_step ts_adam_step_double
+#define ts_adamw_optimiser ts_adamw_optimiser_double
 #define ts_add ts_add_double
 #define ts_add_rows ts_add_rows_double
 #define ts_adjusted_rand_index ts_adjusted_rand_index_double
@@ -64,6 +68,7 @@
 #define ts_broadcast_shapes ts_broadcast_shapes_double
 #define ts_broadcast_strides ts_broadcast_strides_double
 #define ts_broadcast_to ts_broadcast_to_double
+#define ts_cauchy_family ts_cauchy_family_double
 #define ts_checkpoint_resume ts_checkpoint_resume_double
 #define ts_checkpoint_write ts_checkpoint_write_double
 #define ts_clamp ts_clamp_double
@@ -103,6 +108,7 @@
 #define ts_extent_of_points ts_extent_of_points_double
 #define ts_extreme_backward ts_extreme_backward_double
 #define ts_fail ts_fail_double
+#define ts_families ts_families_double
 #define ts_family_by_name ts_family_by_name_double
 #define ts_family_draw ts_family_draw_double
 #define ts_family_name ts_family_name_double
@@ -138,11 +144,13 @@
 #define ts_gradcheck ts_gradcheck_double
 #define ts_grid_of ts_grid_of_double
 #define ts_group_names ts_group_names_double
+#define ts_gumbel_family ts_gumbel_family_double
 #define ts_gumbel_hardmax_map ts_gumbel_hardmax_map_double
 #define ts_gumbel_softmax ts_gumbel_softmax_double
 #define ts_gumbel_softmax_map ts_gumbel_softmax_map_double
 #define ts_hardmax ts_hardmax_double
 #define ts_hardmax_map ts_hardmax_map_double
+#define ts_hardmin_loss ts_hardmin_loss_double
 #define ts_isa_in_use ts_isa_in_use_double
 #define ts_isa_name ts_isa_name_double
 #define ts_isa_use ts_isa_use_double
@@ -169,6 +177,7 @@
 #define ts_json_write_range ts_json_write_range_double
 #define ts_json_write_text ts_json_write_text_double
 #define ts_labels_names ts_labels_names_double
+#define ts_laplace_family ts_laplace_family_double
 #define ts_largest_along ts_largest_along_double
 #define ts_largest_forward ts_largest_forward_double
 #define ts_largest_piece ts_largest_piece_double
@@ -209,9 +218,16 @@
 #define ts_log ts_log_double
 #define ts_log_objective ts_log_objective_double
 #define ts_log_softmax ts_log_softmax_double
+#define ts_lognormal_family ts_lognormal_family_double
 #define ts_logsumexp ts_logsumexp_double
 #define ts_loss_by_name ts_loss_by_name_double
+#define ts_loss_check ts_loss_check_double
+#define ts_loss_kinds ts_loss_kinds_double
 #define ts_loss_name ts_loss_name_double
+#define ts_loss_of ts_loss_of_double
+#define ts_loss_over_steps ts_loss_over_steps_double
+#define ts_loss_set_defaults ts_loss_set_defaults_double
+#define ts_mapmin_loss ts_mapmin_loss_double
 #define ts_matmul ts_matmul_double
 #define ts_max ts_max_double
 #define ts_mean ts_mean_double
@@ -235,6 +251,7 @@
 #define ts_model_step ts_model_step_double
 #define ts_model_trained ts_model_trained_double
 #define ts_model_unroll ts_model_unroll_double
+#define ts_moons_family ts_moons_family_double
 #define ts_mul ts_mul_double
 #define ts_nearest_kernels_avx2 ts_nearest_kernels_avx2_double
 #define ts_nearest_kernels_avx512 ts_nearest_kernels_avx512_double
@@ -246,14 +263,11 @@
 #define ts_nearest_keys_work ts_nearest_keys_work_double
 #define ts_neg ts_neg_double
 #define ts_no_fields ts_no_fields_double
-#define ts_noise_cauchy ts_noise_cauchy_double
-#define ts_noise_exponential ts_noise_exponential_double
-#define ts_noise_gumbel ts_noise_gumbel_double
-#define ts_noise_laplace ts_noise_laplace_double
 #define ts_noise_normal ts_noise_normal_double
 #define ts_norm_layer_add ts_norm_layer_add_double
 #define ts_norm_layer_add_fixed ts_norm_layer_add_fixed_double
 #define ts_norm_layer_forward ts_norm_layer_forward_double
+#define ts_normal_family ts_normal_family_double
 #define ts_normmax ts_normmax_double
 #define ts_normmax_inf_map ts_normmax_inf_map_double
 #define ts_normmax_map ts_normmax_map_double
@@ -305,6 +319,8 @@
 #define ts_optimiser_free ts_optimiser_free_double
 #define ts_optimiser_name ts_optimiser_name_double
 #define ts_optimiser_step ts_optimiser_step_double
+#define ts_optimiser_type_of ts_optimiser_type_of_double
+#define ts_optimisers ts_optimisers_double
 #define ts_padded_dims ts_padded_dims_double
 #define ts_parallel_cutoff ts_parallel_cutoff_double
 #define ts_params_add ts_params_add_double
@@ -418,6 +434,7 @@
 #define ts_seed_rows ts_seed_rows_double
 #define ts_seeding_by_name ts_seeding_by_name_double
 #define ts_sequence_layer ts_sequence_layer_double
+#define ts_sgd_optimiser ts_sgd_optimiser_double
 #define ts_shape_batched ts_shape_batched_double
 #define ts_shape_broadcast ts_shape_broadcast_double
 #define ts_shape_cols ts_shape_cols_double
@@ -439,10 +456,18 @@
 #define ts_smallest_forward ts_smallest_forward_double
 #define ts_smallest_piece ts_smallest_piece_double
 #define ts_soft_assignment_layer ts_soft_assignment_layer_double
+#define ts_soft_minimum ts_soft_minimum_double
 #define ts_softmax ts_softmax_double
 #define ts_softmax_map ts_softmax_map_double
+#define ts_softmin_loss ts_softmin_loss_double
+#define ts_source_draw ts_source_draw_double
+#define ts_source_free ts_source_free_double
+#define ts_source_mixture ts_source_mixture_double
+#define ts_source_of_families ts_source_of_families_double
+#define ts_source_of_rows ts_source_of_rows_double
 #define ts_sparsemax ts_sparsemax_double
 #define ts_sparsemax_map ts_sparsemax_map_double
+#define ts_sparsemin_loss ts_sparsemin_loss_double
 #define ts_sqrt ts_sqrt_double
 #define ts_square ts_square_double
 #define ts_squared_distances ts_squared_distances_double
@@ -459,6 +484,7 @@
 #define ts_sum ts_sum_double
 #define ts_sum_backward ts_sum_backward_double
 #define ts_sum_forward ts_sum_forward_double
+#define ts_sum_of_tasks ts_sum_of_tasks_double
 #define ts_sum_piece ts_sum_piece_double
 #define ts_sum_to_shape ts_sum_to_shape_double
 #define ts_tanh ts_tanh_double
@@ -479,6 +505,8 @@
 #define ts_tape_take ts_tape_take_double
 #define ts_tape_tensor ts_tape_tensor_double
 #define ts_task_batch ts_task_batch_double
+#define ts_task_buffer_clear ts_task_buffer_clear_double
+#define ts_task_buffer_fit ts_task_buffer_fit_double
 #define ts_task_check ts_task_check_double
 #define ts_task_draw ts_task_draw_double
 #define ts_task_draw_in ts_task_draw_in_double
@@ -486,6 +514,7 @@
 #define ts_threads_are_lost ts_threads_are_lost_double
 #define ts_top_m_map ts_top_m_map_double
 #define ts_train_check ts_train_check_double
+#define ts_train_data_mark ts_train_data_mark_double
 #define ts_train_defaults ts_train_defaults_double
 #define ts_train_options_to_json ts_train_options_to_json_double
 #define ts_train_unroll_at ts_train_unroll_at_double
@@ -527,6 +556,7 @@
 #define ts_variants ts_variants_double
 #define ts_verify_count ts_verify_count_double
 #define ts_verify_run ts_verify_run_double
+#define ts_worst_loss ts_worst_loss_double
 #define ts_zero_upstream_check ts_zero_upstream_check_double
 
 #endif

@@ -51,12 +51,6 @@ static const field option_fields[] = {OPTION("n", WHOLE, n),
                                       OPTION("log_loss", FLAG, loss.log),
                                       OPTION("unroll", WHOLE, unroll),
                                       OPTION("unroll_ramp", REAL, unroll_ramp),
-                                      OPTION("momentum", REAL, optimiser.momentum),
-                                      OPTION("nesterov", FLAG, optimiser.nesterov),
-                                      OPTION("beta1", REAL, optimiser.beta1),
-                                      OPTION("beta2", REAL, optimiser.beta2),
-                                      OPTION("epsilon", REAL, optimiser.epsilon),
-                                      OPTION("decay", REAL, optimiser.decay),
                                       OPTION("lr", REAL, schedule.rate),
                                       OPTION("warmup", WHOLE, schedule.warmup),
                                       OPTION("schedule_steps", WHOLE, schedule.total),
@@ -84,6 +78,19 @@ static const field state_fields[] = {STATE("step", WHOLE, step),
                                      STATE("schedule_cooling", WHOLE, schedule.cooling)};
 /* After an observation these are 0 and left out. */
 static const field between_fields[] = {STATE("loss_sum", ANY_REAL, loss_sum), STATE("loss_count", WHOLE, loss_count)};
+/* Written only where they are not 0. */
+static const field more_fields[] = {OPTION("last_weight", REAL, loss.last_weight),
+                                    OPTION("n_most", WHOLE, source.n_most),
+                                    OPTION("d_most", WHOLE, source.d_most),
+                                    OPTION("k_most", WHOLE, source.k_most),
+                                    OPTION("component_scale_most", REAL, source.scale_most),
+                                    OPTION("components", WHOLE, source.components),
+                                    OPTION("components_most", WHOLE, source.components_most),
+                                    OPTION("data_rows", WHOLE, source.rows),
+                                    OPTION("data_columns", WHOLE, source.columns),
+                                    OPTION("data_share", REAL, source.data_share),
+                                    OPTION("data_mark", SEED, source.data_mark)};
+enum { MORE_FIELDS = sizeof more_fields / sizeof *more_fields };
 enum { OPTION_FIELDS = sizeof option_fields / sizeof *option_fields };
 enum { STATE_FIELDS = sizeof state_fields / sizeof *state_fields };
 enum { BETWEEN_FIELDS = sizeof between_fields / sizeof *between_fields };
@@ -104,6 +111,18 @@ static json_t *field_json(const field *f, const void *base) {
     const double value = *(const double *)at;
     if (isfinite(value)) return json_real(value);
     return isnan(value) ? json_string("nan") : value > 0 ? json_null() : json_string("-inf");
+}
+
+static bool is_zero(const field *f, const void *base) {
+    const void *at = (const char *)base + f->offset;
+    switch (f->kind) {
+    case FIELD_FLAG: return !*(const bool *)at;
+    case FIELD_WHOLE: return *(const int64_t *)at == 0;
+    case FIELD_SEED: return *(const uint64_t *)at == 0;
+    case FIELD_REAL:
+    case FIELD_ANY_REAL: break;
+    }
+    return *(const double *)at == 0;
 }
 
 /* NaN and -inf are accepted only if `any`. */
@@ -147,10 +166,61 @@ static json_t *families_json(const ts_train_options *o) {
     return list;
 }
 
+/* ---- described numbers ------------------------------------------------------------------------------------------- */
+
+static json_t *number_json(const ts_field *f, double value) {
+    if (f->kind == TS_FIELD_FLAG) return json_boolean(value != 0);
+    if (f->kind == TS_FIELD_WHOLE) return json_integer((json_int_t)value);
+    if (f->kind == TS_FIELD_REAL) return json_real(value);
+    return json_string(ts_field_word(f, (int)value));
+}
+
+static void put_numbers(json_t *object, const char *prefix, const ts_field *fields, const double *values) {
+    char key[64];
+    for (const ts_field *f = fields; f->name != NULL; f++, values++) {
+        snprintf(key, sizeof key, "%s%s", prefix, f->name);
+        json_object_set_new(object, key, number_json(f, *values));
+    }
+}
+
+static bool read_numbers(const json_t *object, const char *prefix, const ts_field *fields, double *values,
+                         ts_error *error) {
+    char key[64];
+    for (const ts_field *f = fields; f->name != NULL; f++, values++) {
+        snprintf(key, sizeof key, "%s%s", prefix, f->name);
+        const json_t *value = json_object_get(object, key);
+        const bool is_word = f->kind == TS_FIELD_CHOICE || f->kind == TS_FIELD_MAP;
+        if (f->kind == TS_FIELD_FLAG && json_is_boolean(value))
+            *values = json_is_true(value);
+        else if (f->kind != TS_FIELD_FLAG && !is_word && json_is_number(value))
+            *values = json_number_value(value);
+        else if (is_word && json_is_string(value))
+            *values = ts_field_number(f, json_string_value(value));
+        else
+            return refuse(error, "options.%s is %s", key, value == NULL ? "missing" : "of another type");
+    }
+    return true;
+}
+
+/* The numbers of the first three optimisers stand there whichever is used: 0 where it has none. */
+static void put_optimiser(json_t *object, const ts_optimiser_spec *spec) {
+    static const char *const real[] = {"momentum", "beta1", "beta2", "epsilon", "decay"};
+    json_object_set_new(object, "momentum", json_real(0));
+    json_object_set_new(object, "nesterov", json_false());
+    for (int i = 1; i < 5; i++) json_object_set_new(object, real[i], json_real(0));
+    put_numbers(object, "", ts_optimiser_type_of(spec->kind)->fields, spec->number);
+}
+
 static json_t *options_json(const ts_train_options *o) {
     json_t *object = json_object();
-    for (int i = 0; i < OPTION_FIELDS; i++)
+    for (int i = 0; i < OPTION_FIELDS; i++) {
         json_object_set_new(object, option_fields[i].key, field_json(&option_fields[i], o));
+        if (strcmp(option_fields[i].key, "unroll_ramp") == 0) put_optimiser(object, &o->optimiser);
+    }
+    for (int i = 0; i < MORE_FIELDS; i++)
+        if (!is_zero(&more_fields[i], o))
+            json_object_set_new(object, more_fields[i].key, field_json(&more_fields[i], o));
+    put_numbers(object, "loss_", ts_loss_of(&o->loss)->fields, o->loss.field);
     json_object_set_new(object, "family", families_json(o));
     if (o->freeze[0] != '\0') json_object_set_new(object, "freeze", json_string(o->freeze));
     json_object_set_new(object, "scratch", json_string(ts_construction_names[o->construction]));
@@ -182,7 +252,8 @@ char *ts_train_options_to_json(const ts_train_options *options) {
 static bool read_families(const json_t *object, ts_train_options *o, ts_error *error) {
     const json_t *list = json_object_get(object, "family");
     const size_t count = json_array_size(list);
-    if (count < 1 || count > TS_FAMILIES) return refuse(error, "options.family is no list of 1 to %d", TS_FAMILIES);
+    if (count < 1 || count > (size_t)ts_families)
+        return refuse(error, "options.family is no list of 1 to %d", ts_families);
     o->families = (int)count;
     for (size_t f = 0; f < count; f++) {
         const char *name = json_string_value(json_array_get(list, f));
@@ -232,7 +303,12 @@ static bool read_options(const ts_safetensors *file, ts_train_options *o, ts_err
     if (object == NULL) return false;
     const char *freeze = json_string_value(json_object_get(object, "freeze"));
     if (freeze != NULL) snprintf(o->freeze, sizeof o->freeze, "%s", freeze);
-    bool ok = read_families(object, o, error) && read_names(object, o, error);
+    bool ok = read_families(object, o, error) && read_names(object, o, error) &&
+              read_numbers(object, "", ts_optimiser_type_of(o->optimiser.kind)->fields, o->optimiser.number, error) &&
+              read_numbers(object, "loss_", ts_loss_of(&o->loss)->fields, o->loss.field, error);
+    for (int i = 0; ok && i < MORE_FIELDS; i++)
+        if (json_object_get(object, more_fields[i].key) != NULL)
+            ok = read_field(&more_fields[i], object, o, "options", error);
     for (int i = 0; ok && i < OPTION_FIELDS; i++) ok = read_field(&option_fields[i], object, o, "options", error);
     json_decref(object);
     return ok;
@@ -359,7 +435,17 @@ static bool size_fits(const ts_safetensors *file, const ts_architecture *a, int6
            refuse(error, "%lld numbers, but the model has %lld", (long long)numbers, (long long)size);
 }
 
-static ts_trainer *trainer_of(const ts_safetensors *file, ts_error *error) {
+/* The rows of data that a run needs to go on. */
+static bool take_data(ts_train_options *o, const ts_train_source *data, ts_error *error) {
+    if (data == NULL || data->data == NULL) return true;
+    if (data->rows != o->source.rows || data->columns != o->source.columns || data->data_mark != o->source.data_mark)
+        return refuse(error, "its data were %lld rows of %lld columns, and other numbers", (long long)o->source.rows,
+                      (long long)o->source.columns);
+    o->source.data = data->data;
+    return true;
+}
+
+static ts_trainer *trainer_of(const ts_safetensors *file, const ts_train_source *data, ts_error *error) {
     const char *format = ts_safetensors_metadata(file, "format");
     ts_train_options options;
     if (format == NULL || strcmp(format, FORMAT) != 0) {
@@ -367,7 +453,9 @@ static ts_trainer *trainer_of(const ts_safetensors *file, ts_error *error) {
         return NULL;
     }
     ts_architecture *architecture;
-    if (!read_options(file, &options, error) || !read_architecture(file, &options, &architecture, error)) return NULL;
+    if (!read_options(file, &options, error) || !take_data(&options, data, error) ||
+        !read_architecture(file, &options, &architecture, error))
+        return NULL;
     options.architecture = architecture;
     const bool fits = architecture == NULL ? width_fits(file, &options, error)
                                            : size_fits(file, architecture, options.d, options.k, error);
@@ -380,6 +468,10 @@ static ts_trainer *trainer_of(const ts_safetensors *file, ts_error *error) {
 }
 
 ts_trainer *ts_checkpoint_resume(const char *path, ts_error *error) {
+    return ts_checkpoint_resume_with(path, NULL, error);
+}
+
+ts_trainer *ts_checkpoint_resume_with(const char *path, const ts_train_source *data, ts_error *error) {
     ts_safetensors file;
     ts_io_error io_error;
     ts_error reason = {.status = TS_OK};
@@ -387,7 +479,7 @@ ts_trainer *ts_checkpoint_resume(const char *path, ts_error *error) {
         ts_error_set(error, TS_ERROR_VALUE, "%s", io_error.text);
         return NULL;
     }
-    ts_trainer *t = trainer_of(&file, &reason);
+    ts_trainer *t = trainer_of(&file, data, &reason);
     if (t == NULL) ts_error_set(error, reason.status, "%s: %s", path, reason.text);
     ts_safetensors_free(&file);
     return t;

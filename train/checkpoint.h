@@ -19,6 +19,9 @@ ts_status ts_checkpoint_write(const ts_trainer *trainer, const char *path, ts_er
 /* A trainer that continues from the file, with the same bits as if training had never stopped; NULL with *error set. */
 ts_trainer *ts_checkpoint_resume(const char *path, ts_error *error);
 
+/* The same of a run whose tasks are rows of data, which the file does not hold: `data` has them. Refuses other rows. */
+ts_trainer *ts_checkpoint_resume_with(const char *path, const ts_train_source *data, ts_error *error);
+
 /* The model of a checkpoint alone: no trainer is built, and no state of an optimiser is needed. Writes to *steps how
  * many steps it was trained for (NULL: not wanted). *model is empty after a failure. */
 ts_status ts_model_load(const char *path, ts_model *model, int64_t *steps, ts_error *error);

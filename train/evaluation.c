@@ -22,51 +22,64 @@ double ts_log_objective(int64_t n, int64_t d, int64_t k, const ts_real *points, 
     return log(total);
 }
 
-/* The memory of one thread. */
+/* The memory of one thread, and its task. */
 typedef struct evaluator {
     const ts_evaluation *e;
     ts_model_run *run; /* NULL: only Lloyd's algorithm runs */
-    ts_real *points, *centers;
+    ts_task_buffer buffer;
+    ts_task task;
+    ts_real *centers; /* [k,d] for the largest k and d */
     int64_t *rows;
 } evaluator;
 
 static bool take_memory(evaluator *v, const ts_model *model, const ts_evaluation *e) {
+    const int64_t d = e->source != NULL ? e->source->d.most : e->task.d,
+                  k = e->source != NULL ? e->source->k.most : e->task.k;
     *v = (evaluator){.e = e};
-    v->points = malloc((size_t)(e->task.n * e->task.d) * sizeof *v->points);
-    v->centers = malloc((size_t)(e->task.k * e->task.d) * sizeof *v->centers);
-    v->rows = malloc((size_t)e->task.k * sizeof *v->rows);
+    v->centers = malloc((size_t)(k * d) * sizeof *v->centers);
+    v->rows = malloc((size_t)k * sizeof *v->rows);
     v->run = model != NULL ? ts_model_run_create(model) : NULL;
-    return v->points != NULL && v->centers != NULL && v->rows != NULL && (v->run != NULL || model == NULL);
+    return v->centers != NULL && v->rows != NULL && (v->run != NULL || model == NULL);
 }
 
 static void give_memory(evaluator *v) {
-    free(v->points);
+    ts_task_buffer_clear(&v->buffer);
     free(v->centers);
     free(v->rows);
     ts_model_run_free(v->run);
 }
 
-static ts_status draw(evaluator *v, int64_t task, ts_error *error) {
+static ts_status draw_points(evaluator *v, int64_t task, ts_error *error) {
     const ts_task_spec *t = &v->e->task;
+    if (v->e->source != NULL)
+        return ts_source_draw(v->e->source, v->e->seed, 0, (uint64_t)task, &v->buffer, &v->task, error);
+    if (!ts_task_buffer_fit(&v->buffer, t->n, t->d, ts_task_room(t)))
+        return ts_error_set(error, TS_ERROR_MEMORY, "task: out of memory for n = %lld rows", (long long)t->n);
+    v->task = (ts_task){t->n, t->d, t->k, v->buffer.points};
+    return ts_task_draw_in(v->buffer.room, t, v->e->seed, 0, (uint64_t)task, v->buffer.points, NULL, error);
+}
+
+static ts_status draw(evaluator *v, int64_t task, ts_error *error) {
     static const ts_seeding seedings[] = {TS_SEED_FIRST, TS_SEED_KMEANS_PP, TS_SEED_GONZALEZ};
-    const ts_points points = {.n = t->n, .d = t->d, .real = v->points};
-    ts_status status = ts_task_draw(t, v->e->seed, 0, (uint64_t)task, v->points, NULL, error);
+    ts_status status = draw_points(v, task, error);
+    const ts_task *t = &v->task;
+    const ts_points points = {.n = t->n, .d = t->d, .real = t->points};
     if (status == TS_OK)
         status = ts_seed_rows(seedings[v->e->start], &points, t->k, 0,
                               ts_rng_bits((ts_rng){v->e->seed, ts_rng_stream("evaluation start"), 0}, (uint64_t)task),
                               v->rows, error);
     for (int64_t j = 0; status == TS_OK && j < t->k; j++)
-        memcpy(v->centers + j * t->d, v->points + v->rows[j] * t->d, (size_t)t->d * sizeof *v->centers);
+        memcpy(v->centers + j * t->d, t->points + v->rows[j] * t->d, (size_t)t->d * sizeof *v->centers);
     return status;
 }
 
 static double log_objective(const evaluator *v, const ts_real *centers) {
-    return ts_log_objective(v->e->task.n, v->e->task.d, v->e->task.k, v->points, centers);
+    return ts_log_objective(v->task.n, v->task.d, v->task.k, v->task.points, centers);
 }
 
 static ts_status follow_lloyd(const evaluator *v, double *curve, ts_error *error) {
-    const ts_task_spec *t = &v->e->task;
-    const ts_problem problem = {.n = t->n, .d = t->d, .k = t->k, .points = v->points, .centers = v->centers};
+    const ts_task *t = &v->task;
+    const ts_problem problem = {.n = t->n, .d = t->d, .k = t->k, .points = t->points, .centers = v->centers};
     const ts_settings settings = {.gamma = INFINITY};
     ts_plain *lloyd = ts_plain_create(&ts_plain_lloyd, &settings, &problem, error);
     if (lloyd == NULL) return error->status;
@@ -82,12 +95,12 @@ static ts_status follow_lloyd(const evaluator *v, double *curve, ts_error *error
 
 static ts_status follow_model(const evaluator *v, int64_t task, double *curve, ts_error *error) {
     curve[0] = log_objective(v, v->centers);
-    const ts_task_spec *t = &v->e->task;
+    const ts_task *t = &v->task;
     const ts_model_task of_model = {
         .n = t->n,
         .d = t->d,
         .k = t->k,
-        .points = v->points,
+        .points = t->points,
         .centers = v->centers,
         .seed = ts_rng_bits((ts_rng){v->e->seed, ts_rng_stream("evaluation draws"), 0}, (uint64_t)task)};
     if (ts_model_run_begin(v->run, &of_model, v->e->mode, error) != TS_OK) return error->status;
@@ -107,16 +120,17 @@ static ts_status evaluate_task(evaluator *v, int64_t task, double *lloyd, double
 }
 
 ts_status ts_evaluate(const ts_model *model, const ts_evaluation *e, double *lloyd, double *learned, ts_error *error) {
-    if (ts_task_check(&e->task, error) != TS_OK) return error->status;
     ts_layout layout;
-    if (learned != NULL && ts_model_layout(model, e->task.d, e->task.k, &layout, error) != TS_OK) return error->status;
+    if (e->source == NULL && ts_task_check(&e->task, error) != TS_OK) return error->status;
+    if (e->source == NULL && learned != NULL && ts_model_layout(model, e->task.d, e->task.k, &layout, error) != TS_OK)
+        return error->status;
     ts_error failure = {.status = TS_OK};
 #pragma omp parallel if (ts_can_share(e->tasks) && e->tasks >= ts_max_threads())
     {
         evaluator v;
         ts_error mine = {.status = TS_OK};
         if (!take_memory(&v, learned != NULL ? model : NULL, e))
-            ts_error_set(&mine, TS_ERROR_MEMORY, "out of memory for tasks of %lld points", (long long)e->task.n);
+            ts_error_set(&mine, TS_ERROR_MEMORY, "out of memory for tasks");
 #pragma omp for schedule(dynamic, 1)
         for (int64_t task = 0; task < e->tasks; task++)
             if (mine.status == TS_OK) evaluate_task(&v, task, lloyd, learned, &mine);

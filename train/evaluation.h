@@ -3,15 +3,16 @@
 #define TS_EVALUATION_H
 
 #include "../models/run/model_run.h"
-#include "tasks.h"
+#include "source.h"
 
 /* The initial centres; k-means++ and gonzalez start from the task's first row and choose the others. */
 typedef enum ts_start { TS_START_RANDOM, TS_START_KMEANS_PP, TS_START_GONZALEZ } ts_start;
 extern const char *const ts_start_names[]; /* "random" (the task's own first k rows), "kmeans++", "gonzalez", NULL */
 
 typedef struct ts_evaluation {
-    ts_task_spec task; /* d and k are the model's */
-    int64_t tasks;     /* tasks 0 .. tasks-1 of `seed`; for tasks unlike those of training see ts_evaluation_seed */
+    ts_task_spec task;       /* d and k are the model's, unless it serves any */
+    const ts_source *source; /* the tasks are of this source instead; NULL: none */
+    int64_t tasks; /* tasks 0 .. tasks-1 of `seed`; for tasks unlike those of training see ts_evaluation_seed */
     int64_t steps;
     ts_run_mode mode;
     ts_start start;

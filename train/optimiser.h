@@ -15,19 +15,31 @@
 #ifndef TS_OPTIMISER_H
 #define TS_OPTIMISER_H
 
+#include "../layers/field.h"
 #include "../layers/params.h"
 
-typedef enum ts_optimiser_kind { TS_SGD, TS_ADAM, TS_ADAMW } ts_optimiser_kind;
+/* By number, in the order of train/meson.build. */
+typedef int ts_optimiser_kind;
+enum { TS_SGD, TS_ADAM, TS_ADAMW };
+extern const int ts_optimisers; /* how many there are */
 
-enum { TS_OPTIMISERS = 3, TS_OPTIMISER_MOMENTS = 2 };
+enum { TS_OPTIMISER_MOMENTS = 3, TS_OPTIMISER_NUMBERS = 8 };
 
+/* The numbers of the kind, in the order of its described fields (ts_optimiser_type). */
 typedef struct ts_optimiser_spec {
     ts_optimiser_kind kind;
-    double momentum;     /* sgd: in [0,1) */
-    bool nesterov;       /* sgd */
-    double beta1, beta2; /* adam, adamw: in [0,1) */
-    double epsilon;      /* adam, adamw: above 0 */
-    double decay;        /* adamw: at least 0 */
+    union {
+        double number[TS_OPTIMISER_NUMBERS];
+        struct {
+            double momentum; /* sgd: in [0,1) */
+            double nesterov; /* sgd: 0 or 1 */
+        };
+        struct {
+            double beta1, beta2; /* adam, adamw: in [0,1) */
+            double epsilon;      /* adam, adamw: above 0 */
+            double decay;        /* adamw: at least 0 */
+        };
+    };
 } ts_optimiser_spec;
 
 /* A checkpoint stores spec, steps and moments, and restores them into an optimiser created with the same spec. */
@@ -40,6 +52,19 @@ typedef struct ts_optimiser {
     bool *frozen;                          /* [size] elements that no step changes; NULL: none */
 } ts_optimiser;
 
+/* An optimiser: a descriptor in a file of optimisers/. */
+typedef struct ts_optimiser_type {
+    const char *name, *summary;
+    const ts_field *fields; /* of its numbers */
+    int moments;
+    /* Would all moments be finite after a step? An infinite one would silently stop its parameter from changing. */
+    bool (*fits)(const ts_optimiser *optimiser, const ts_real *grads);
+    /* A step, number optimiser->steps + 1; values and moments of frozen elements stay as they are. */
+    void (*step)(const ts_optimiser *optimiser, double rate, ts_real *values, const ts_real *grads);
+} ts_optimiser_type;
+
+const ts_optimiser_type *ts_optimiser_type_of(ts_optimiser_kind kind); /* NULL: there is none */
+
 /* "sgd", "adam" or "adamw"; false for any other name. */
 bool ts_optimiser_by_name(const char *name, ts_optimiser_kind *kind);
 /* The name, or NULL if there is no such optimiser. */
@@ -49,8 +74,7 @@ const char *ts_optimiser_name(ts_optimiser_kind kind);
 ts_optimiser_spec ts_optimiser_defaults(ts_optimiser_kind kind);
 
 /* For `size` parameters, of which those with frozen[i] (copied; NULL: none) are changed by neither gradients nor decay.
- * NULL with *error set if a field that the kind reads is wrong, decay is not 0 for another kind than adamw, or memory
- * is short. */
+ * NULL with *error set if a field that the kind reads is wrong, or memory is short. */
 ts_optimiser *ts_optimiser_create(const ts_optimiser_spec *spec, int64_t size, const bool *frozen, ts_error *error);
 /* For the numbers of ts_params_values, with fixed parameters frozen; refused before ts_params_allocate. */
 ts_optimiser *ts_optimiser_create_for(const ts_optimiser_spec *spec, ts_params *params, ts_error *error);

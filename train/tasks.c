@@ -6,7 +6,9 @@
 #include <string.h>
 
 #include "../autograd/parallel.h"
-#include "noise.h"
+#include "../autograd/series.h"
+#include "family.h"
+#include "train/families_list.h" /* written by meson from its list */
 
 /* The element number of a random draw: the task in the upper bits, the place within the task in the lower 40. */
 enum { PLACE_BITS = 40 };
@@ -17,44 +19,44 @@ static const double LARGEST_SCALE = 1e100, LARGEST_LOG_SCALE = 64;
 
 /* ---- families ---- */
 
-static const struct {
-    const char *name;
-    void (*noise)(int64_t pairs, double *values);
-    bool exponential;
-} FAMILIES[TS_FAMILIES] = {
-    [TS_FAMILY_NORMAL] = {"normal", ts_noise_normal, false},
-    [TS_FAMILY_CAUCHY] = {"cauchy", ts_noise_cauchy, false},
-    [TS_FAMILY_GUMBEL] = {"gumbel", ts_noise_gumbel, false},
-    [TS_FAMILY_LAPLACE] = {"laplace", ts_noise_laplace, false},
-    [TS_FAMILY_LOGNORMAL] = {"lognormal", ts_noise_normal, true},
-};
+/* Replaces each x by e^x, |x| <= 700. */
+TS_CLONES static void exponential(int64_t n, double *values) {
+#pragma omp simd
+    for (int64_t i = 0; i < n; i++) values[i] = series_exp(values[i]);
+}
+
+#define DECLARE(name) extern const ts_family_type ts_##name##_family;
+#define ENTRY(name) &ts_##name##_family,
+TS_FAMILIES_LIST(DECLARE)
+static const ts_family_type *const FAMILIES[] = {TS_FAMILIES_LIST(ENTRY)};
+const int ts_families = sizeof FAMILIES / sizeof *FAMILIES;
 
 bool ts_family_by_name(const char *name, ts_family *family) {
-    for (int i = 0; i < TS_FAMILIES; i++)
-        if (strcmp(name, FAMILIES[i].name) == 0) {
-            *family = (ts_family)i;
+    for (int i = 0; i < ts_families; i++)
+        if (strcmp(name, FAMILIES[i]->name) == 0) {
+            *family = i;
             return true;
         }
     return false;
 }
 
 static bool is_family(ts_family family) {
-    return (unsigned)family < TS_FAMILIES;
+    return family >= 0 && family < ts_families;
 }
 
 const char *ts_family_name(ts_family family) {
-    return is_family(family) ? FAMILIES[family].name : NULL;
+    return is_family(family) ? FAMILIES[family]->name : NULL;
 }
 
 void ts_family_noise(ts_family family, int64_t pairs, double *values) {
-    FAMILIES[family].noise(pairs, values);
+    FAMILIES[family]->noise(pairs, values);
 }
 
 double ts_family_draw(ts_family family, ts_rng rng, uint64_t element) {
     double pair[2];
     ts_rng_uniforms(rng, element / 2, 1, 1, pair, pair + 1);
     ts_family_noise(family, 1, pair);
-    if (FAMILIES[family].exponential) ts_noise_exponential(2, pair);
+    if (FAMILIES[family]->exponential) exponential(2, pair);
     return pair[element % 2];
 }
 
@@ -71,10 +73,10 @@ ts_status ts_task_check(const ts_task_spec *spec, ts_error *error) {
         return ts_error_set(error, TS_ERROR_VALUE, "task: n = %lld times d = %lld is above 2^%d", n, d, PLACE_BITS);
     if (!is_family(spec->family))
         return ts_error_set(error, TS_ERROR_VALUE, "task: family %d is none", (int)spec->family);
-    const double largest = FAMILIES[spec->family].exponential ? LARGEST_LOG_SCALE : LARGEST_SCALE;
+    const double largest = FAMILIES[spec->family]->exponential ? LARGEST_LOG_SCALE : LARGEST_SCALE;
     if (!(spec->scale > 0 && spec->scale <= largest))
         return ts_error_set(error, TS_ERROR_VALUE, "task: scale = %g of family %s: above 0 and at most %g is possible",
-                            spec->scale, FAMILIES[spec->family].name, largest);
+                            spec->scale, FAMILIES[spec->family]->name, largest);
     return TS_OK;
 }
 
@@ -142,10 +144,31 @@ static void draw_components(sampler *s, uint64_t base) {
     for (int64_t e = 0; e < numbers && spec->anisotropic; e++) s->scale[e] *= spec->scale;
 }
 
+/* The same of a family with a shape, row by row. */
+static void draw_shaped(sampler *s, uint64_t base, int64_t j) {
+    const ts_task_spec *spec = s->spec;
+    const ts_family_type *family = FAMILIES[spec->family];
+    const int64_t together = family->together > 0 ? family->together : 1;
+    const ts_rng rng = {s->noise.seed, ts_rng_stream("task shapes"), s->noise.step};
+    ts_rng_uniforms(s->noise, base + (uint64_t)j, (uint64_t)spec->d, s->pairs, s->column, s->column + s->pairs);
+    family->noise(s->pairs, s->column);
+    for (int64_t i = 0; i < spec->n; i++) {
+        const int64_t c = s->component[i], first = c / together * together;
+        const double scale = spec->anisotropic ? s->scale[c * spec->d + j] : spec->scale;
+        s->column[i] = s->location[first * spec->d + j] + scale * s->column[i] +
+                       family->shape(c, j, ts_rng_uniform(rng, base + (uint64_t)i));
+    }
+    if (family->exponential) exponential(spec->n, s->column);
+}
+
 /* Dimension j of every row, before scaling. */
 TS_CLONES static void draw_column(sampler *s, uint64_t base, int64_t j) {
     const ts_task_spec *spec = s->spec;
     const double *location = s->location + j, *scale = s->scale + j;
+    if (FAMILIES[spec->family]->shape != NULL) {
+        draw_shaped(s, base, j);
+        return;
+    }
     ts_rng_uniforms(s->noise, base + (uint64_t)j, (uint64_t)spec->d, s->pairs, s->column, s->column + s->pairs);
     ts_family_noise(spec->family, s->pairs, s->column);
     if (spec->anisotropic)
@@ -156,7 +179,7 @@ TS_CLONES static void draw_column(sampler *s, uint64_t base, int64_t j) {
     else
         for (int64_t i = 0; i < spec->n; i++)
             s->column[i] = location[s->component[i] * spec->d] + spec->scale * s->column[i];
-    if (FAMILIES[spec->family].exponential) ts_noise_exponential(spec->n, s->column);
+    if (FAMILIES[spec->family]->exponential) exponential(spec->n, s->column);
 }
 
 /* Divides by the range instead of multiplying by its inverse, so that the largest value becomes exactly 1. */

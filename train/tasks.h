@@ -23,18 +23,13 @@
 #include "../autograd/status.h"
 #include "../autograd/tensor.h"
 
-/* The noise z, with location 0 and scale 1. */
-typedef enum ts_family {
-    TS_FAMILY_NORMAL,
-    TS_FAMILY_CAUCHY,
-    TS_FAMILY_GUMBEL,
-    TS_FAMILY_LAPLACE,
-    TS_FAMILY_LOGNORMAL /* z is normal; location and scale are those of the logarithm */
-} ts_family;
+/* Families of noise and shape (family.h), by number in the order of train/meson.build. */
+typedef int ts_family;
+enum { TS_FAMILY_NORMAL, TS_FAMILY_CAUCHY, TS_FAMILY_GUMBEL, TS_FAMILY_LAPLACE, TS_FAMILY_LOGNORMAL, TS_FAMILY_MOONS };
+enum { TS_MOST_FAMILIES = 32 };
+extern const int ts_families; /* how many there are */
 
-enum { TS_FAMILIES = 5 };
-
-/* "normal", "cauchy", "gumbel", "laplace" or "lognormal"; false for any other name. */
+/* "normal", "cauchy" etc.; false for any other name. */
 bool ts_family_by_name(const char *name, ts_family *family);
 /* The name, or NULL if there is no such family. */
 const char *ts_family_name(ts_family family);

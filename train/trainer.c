@@ -24,7 +24,7 @@ ts_train_options ts_train_defaults(void) {
                           .construction = TS_CONSTRUCTION_ONEHOT,
                           .gamma = 1,
                           .dropout = 0.01,
-                          .loss = {TS_LOSS_SOFTMIN, 0.1, false},
+                          .loss = {.kind = TS_LOSS_SOFTMIN, .tau = 0.1},
                           .unroll = 1,
                           .batch = 32,
                           .steps = 10000,
@@ -57,7 +57,7 @@ static ts_status check_numbers(const ts_train_options *o, ts_error *error) {
                  {"eval_every", o->eval_every, 1, INT64_MAX},
                  {"eval_batches", o->eval_batches, 1, 1 << 16},
                  {"pool", o->pool, 0, (int64_t)TS_TASK_LIMIT},
-                 {"families", o->families, 1, TS_FAMILIES}};
+                 {"families", o->families, 1, ts_families}};
     for (size_t i = 0; i < sizeof whole / sizeof whole[0]; i++)
         if (whole[i].value < whole[i].least || whole[i].value > whole[i].most)
             return ts_error_set(error, TS_ERROR_VALUE, "%s must be from %lld to %lld, not %lld", whole[i].name,
@@ -69,6 +69,7 @@ static ts_status check_numbers(const ts_train_options *o, ts_error *error) {
     if (!(o->clip >= 0)) return ts_error_set(error, TS_ERROR_VALUE, "clip must be 0 or more, not %g", o->clip);
     if (!(o->loss.tau > 0) || !isfinite(o->loss.tau))
         return ts_error_set(error, TS_ERROR_VALUE, "tau must be above 0 and finite, not %g", o->loss.tau);
+    if (ts_loss_check(&o->loss, error) != TS_OK) return error->status;
     if (o->construction == TS_CONSTRUCTION_DOT)
         return ts_error_set(error, TS_ERROR_VALUE, "a learned model has the scheme onehot, binary or none");
     return TS_OK;
@@ -103,8 +104,8 @@ int64_t ts_train_unroll_at(const ts_train_options *o, int64_t step) {
 typedef struct worker {
     ts_tape *tape;
     ts_params *params; /* the model's; gradients go to the slot of the current task */
-    ts_real *points;
-    void *drawing;     /* workspace for drawing a task */
+    ts_task_buffer buffer;
+    ts_task task;
     ts_tensor **after; /* [unroll] */
 } worker;
 
@@ -114,6 +115,8 @@ struct ts_trainer_work {
     double *losses; /* [batch] */
     worker *workers;
     int n_workers;
+    ts_source *built;        /* owned; NULL: tasks are all alike, or the caller's */
+    const ts_source *source; /* NULL: tasks are all alike */
     double *lloyd, *learned; /* [tasks, unroll + 1] log objectives of the validation tasks */
     bool knows_lloyd;
 };
@@ -121,18 +124,14 @@ struct ts_trainer_work {
 static void free_worker(worker *w) {
     ts_tape_free(w->tape);
     ts_params_free(w->params);
-    free(w->points);
-    free(w->drawing);
+    ts_task_buffer_clear(&w->buffer);
     free(w->after);
 }
 
 static bool make_worker(worker *w, const ts_trainer *t) {
     *w = (worker){.tape = ts_tape_create(TS_RECORD), .params = ts_params_share(t->model.params, t->work->slots)};
-    w->points = malloc((size_t)(t->options.n * t->options.d) * sizeof *w->points);
-    const ts_task_spec spec = task_spec(&t->options, 0);
-    w->drawing = malloc(ts_task_room(&spec));
     w->after = malloc((size_t)t->options.unroll * sizeof(ts_tensor *));
-    return w->tape && w->params && w->points && w->drawing && w->after;
+    return w->tape && w->params && w->after;
 }
 
 /* Creates workers until there is one for each thread. */
@@ -170,7 +169,98 @@ static void free_work(struct ts_trainer_work *work) {
     free(work->losses);
     free(work->lloyd);
     free(work->learned);
+    ts_source_free(work->built);
     free(work);
+}
+
+/* ---- tasks that are not all alike -------------------------------------------------------------------------------- */
+
+uint64_t ts_train_data_mark(const ts_real *data, int64_t rows, int64_t columns) {
+    uint64_t mark = 14695981039346656037u; /* FNV-1a, over the bytes */
+    const unsigned char *bytes = (const unsigned char *)data;
+    for (size_t i = 0; i < (size_t)(rows * columns) * sizeof *data; i++) mark = (mark ^ bytes[i]) * 1099511628211u;
+    return mark;
+}
+
+static ts_bounds range(int64_t least, int64_t most) {
+    return (ts_bounds){least, most > 0 ? most : least};
+}
+
+static ts_source *families_of(const ts_train_options *o, ts_error *error) {
+    const ts_train_source *s = &o->source;
+    ts_families_spec spec = {.n = range(o->n, s->n_most),
+                             .d = range(o->d, s->d_most),
+                             .k = range(o->k, s->k_most),
+                             .components = range(s->components, s->components_most),
+                             .scale = o->component_scale,
+                             .scale_most = s->scale_most,
+                             .families = o->families,
+                             .anisotropic = o->anisotropic,
+                             .unequal = o->unequal};
+    memcpy(spec.family, o->family, sizeof spec.family);
+    return ts_source_of_families(&spec, error);
+}
+
+static ts_source *make_source(const ts_train_options *o, ts_error *error) {
+    const ts_train_source *s = &o->source;
+    const double share = s->data_share > 0 ? s->data_share : 1;
+    if (s->data == NULL) return families_of(o, error);
+    if (!(share <= 1)) {
+        ts_error_set(error, TS_ERROR_VALUE, "data_share must be in (0,1], not %g", share);
+        return NULL;
+    }
+    ts_source *rows = ts_source_of_rows(s->data, s->rows, s->columns, range(o->n, s->n_most), range(o->d, s->d_most),
+                                        range(o->k, s->k_most), error);
+    if (rows == NULL || share == 1) return rows;
+    ts_source *families = families_of(o, error);
+    if (families == NULL) {
+        ts_source_free(rows);
+        return NULL;
+    }
+    return ts_source_mixture(2, (ts_source *[]){rows, families}, (double[]){share, 1 - share}, error);
+}
+
+static bool is_plain(const ts_train_source *s) {
+    return s->n_most == 0 && s->d_most == 0 && s->k_most == 0 && s->components == 0 && s->components_most == 0 &&
+           !(s->scale_most > 0) && s->rows == 0 && s->data == NULL;
+}
+
+static bool lacks_data(const ts_train_source *s) {
+    return s->data == NULL && s->rows > 0;
+}
+
+static ts_status check_data(const ts_trainer *t, ts_error *error) {
+    const ts_train_source *s = &t->options.source;
+    if (!lacks_data(s)) return TS_OK;
+    return ts_error_set(error, TS_ERROR_VALUE, "its data, %lld rows of %lld columns, are needed to go on (--data)",
+                        (long long)s->rows, (long long)s->columns);
+}
+
+/* The source of the tasks; refuses one that the model does not fit. */
+static ts_status choose_source(ts_trainer *t, ts_error *error) {
+    const ts_train_source *s = &t->options.source;
+    const ts_layout *layout = &t->model.layout;
+    t->work->source = s->own;
+    if (s->own == NULL && is_plain(s)) return TS_OK;
+    if (s->own == NULL) {
+        if (lacks_data(s)) return TS_OK; /* it can be looked at, but makes no step */
+        t->work->source = t->work->built = make_source(&t->options, error);
+        if (t->work->source == NULL) return error->status;
+    }
+    const struct {
+        const char *name;
+        ts_bounds of;
+        int64_t built;
+        bool any;
+    } sizes[] = {{"d", t->work->source->d, layout->d, t->model.any_d},
+                 {"k", t->work->source->k, layout->k, t->model.any_k}};
+    for (int i = 0; i < 2; i++)
+        if (!sizes[i].any && (sizes[i].of.least != sizes[i].built || sizes[i].of.most != sizes[i].built))
+            return ts_error_set(error, TS_ERROR_VALUE,
+                                "tasks of %s = %lld to %lld: the parameters of %s depend on %s, and are for %lld",
+                                sizes[i].name, (long long)sizes[i].of.least, (long long)sizes[i].of.most,
+                                t->model.architecture->name, sizes[i].name, (long long)sizes[i].built);
+    return TS_OK;
 }
 
 /* Freezes the parameters that options.freeze names. */
@@ -211,7 +301,7 @@ static ts_status build(ts_trainer *t, ts_error *error) {
     t->work = make_work(o, ts_params_size(t->model.params));
     if (t->work == NULL || !t->work->slots || !t->work->losses || !t->work->lloyd || !t->work->learned)
         return ts_error_set(error, TS_ERROR_MEMORY, "out of memory for training");
-    return TS_OK;
+    return choose_source(t, error);
 }
 
 ts_trainer *ts_trainer_create(const ts_train_options *options, ts_error *error) {
@@ -324,12 +414,18 @@ ts_status ts_trainer_start_as_construction(ts_trainer *t, double gamma, ts_error
 
 /* ---- a step ------------------------------------------------------------------------------------------------------ */
 
-static ts_status draw_task(const ts_train_options *o, int64_t step, int64_t task, const worker *w, ts_error *error) {
+static ts_status draw_task(const ts_trainer *t, int64_t step, int64_t task, worker *w, ts_error *error) {
     /* a task of the pool has the same family at every position in a step */
+    const ts_train_options *o = &t->options;
     const int64_t number = o->pool > 0 ? (step * o->batch + task) % o->pool : task;
+    const uint32_t of_step = o->pool > 0 ? 0 : (uint32_t)step;
+    if (t->work->source != NULL)
+        return ts_source_draw(t->work->source, o->seed, of_step, (uint64_t)number, &w->buffer, &w->task, error);
     const ts_task_spec spec = task_spec(o, number);
-    return ts_task_draw_in(w->drawing, &spec, o->seed, o->pool > 0 ? 0 : (uint32_t)step, (uint64_t)number, w->points,
-                           NULL, error);
+    if (!ts_task_buffer_fit(&w->buffer, o->n, o->d, ts_task_room(&spec)))
+        return ts_error_set(error, TS_ERROR_MEMORY, "task: out of memory for n = %lld rows", (long long)o->n);
+    w->task = (ts_task){o->n, o->d, o->k, w->buffer.points};
+    return ts_task_draw_in(w->buffer.room, &spec, o->seed, of_step, (uint64_t)number, w->buffer.points, NULL, error);
 }
 
 /* Forward and backward pass of one task; its gradient goes to its slot. */
@@ -338,23 +434,21 @@ static ts_status train_task(const ts_trainer *t, worker *w, int64_t task, int64_
     const int64_t parameters = ts_params_size(t->model.params);
     const ts_rng rng = {o->seed, ts_rng_stream("training draws"), (uint32_t)t->step};
     ts_real *slot = t->work->slots + task * parameters;
-    if (draw_task(o, t->step, task, w, error) != TS_OK) return error->status;
+    if (draw_task(t, t->step, task, w, error) != TS_OK) return error->status;
     ts_params_set_grads(w->params, slot);
-    const ts_model_task of_model = {.n = o->n,
-                                    .d = o->d,
-                                    .k = o->k,
-                                    .points = w->points,
-                                    .centers = w->points,
+    const ts_task *now = &w->task;
+    const ts_model_task of_model = {.n = now->n,
+                                    .d = now->d,
+                                    .k = now->k,
+                                    .points = now->points,
+                                    .centers = now->points,
                                     .seed = ts_rng_bits(rng, (uint64_t)task),
                                     .training = true};
     ts_tape_reset(w->tape);
     ts_model_unroll(&t->model, w->params, w->tape, &of_model, unroll, 0, w->after);
-    ts_tensor *points = ts_borrow(w->tape, TS_SHAPE(o->n, o->d), w->points), *loss = NULL;
-    for (int64_t s = 0; s < unroll; s++) {
-        ts_tensor *one = ts_clustering_loss(w->tape, points, w->after[s], &o->loss);
-        loss = loss == NULL ? one : ts_add(w->tape, loss, one);
-    }
-    loss = ts_scale(w->tape, loss, 1 / (double)unroll);
+    ts_tensor *points = ts_borrow(w->tape, TS_SHAPE(now->n, now->d), now->points);
+    for (int64_t s = 0; s < unroll; s++) w->after[s] = ts_clustering_loss(w->tape, points, w->after[s], &o->loss);
+    ts_tensor *loss = ts_loss_over_steps(w->tape, unroll, w->after, &o->loss);
     if (ts_backward(w->tape, loss) != TS_OK)
         return ts_error_set(error, ts_tape_status(w->tape), "%s", ts_tape_error(w->tape));
     t->work->losses[task] = (double)loss->data[0];
@@ -382,6 +476,7 @@ static void add_slots(ts_real *slots, int64_t batch, int64_t parameters) {
 static ts_status train_batch(ts_trainer *t, int64_t unroll, ts_error *error) {
     const int64_t batch = t->options.batch;
     ts_error failure = {.status = TS_OK};
+    if (check_data(t, error) != TS_OK) return error->status;
     if (!enough_workers(t)) return ts_error_set(error, TS_ERROR_MEMORY, "out of memory for training");
     if (t->work->nonfinite)
         memset(t->work->slots, 0, (size_t)(batch * ts_params_size(t->model.params)) * sizeof(ts_real));
@@ -453,8 +548,14 @@ ts_status ts_trainer_step(ts_trainer *t, ts_train_step *report, ts_error *error)
 /* The memory of one task of n points, forward and backward. */
 static ts_status measure(const ts_trainer *t, int64_t n, double *bytes, ts_error *error) {
     ts_trainer small = *t;
+    struct ts_trainer_work work = *t->work;
     worker one;
     small.options.n = n;
+    small.options.d = t->model.any_d && t->work->source != NULL ? t->work->source->d.most : t->options.d;
+    small.options.k = t->model.any_k && t->work->source != NULL ? t->work->source->k.most : t->options.k;
+    small.options.component_scale = TS_TASK_SCALE;
+    work.source = NULL; /* a task of the largest size */
+    small.work = &work;
     if (!make_worker(&one, &small)) {
         free_worker(&one);
         return ts_error_set(error, TS_ERROR_MEMORY, "out of memory for one task");
@@ -468,10 +569,12 @@ static ts_status measure(const ts_trainer *t, int64_t n, double *bytes, ts_error
 
 /* Of many points it is foretold from two measurements, as a n + b n^2. */
 static ts_status memory_of_task(const ts_trainer *t, double *bytes, ts_error *error) {
-    const double n = (double)t->options.n;
-    const int64_t small = t->options.k > 512 ? t->options.k : 512;
+    const ts_source *source = t->work->source;
+    const int64_t most = source != NULL ? source->n.most : t->options.n,
+                  clusters = source != NULL ? source->k.most : t->options.k, small = clusters > 512 ? clusters : 512;
+    const double n = (double)most;
     double once, twice;
-    if (t->options.n <= 4 * small) return measure(t, t->options.n, bytes, error);
+    if (most <= 4 * small) return measure(t, most > clusters ? most : clusters, bytes, error);
     if (measure(t, small, &once, error) != TS_OK || measure(t, 2 * small, &twice, error) != TS_OK) return error->status;
     const double m = (double)small, square = fmax(0, (twice - 2 * once) / (2 * m * m));
     *bytes = n * ((twice / (2 * m)) - 2 * m * square) + n * n * square;
@@ -481,6 +584,7 @@ static ts_status memory_of_task(const ts_trainer *t, double *bytes, ts_error *er
 ts_status ts_trainer_memory(ts_trainer *t, int threads, double *bytes, ts_error *error) {
     const ts_train_options *o = &t->options;
     double task;
+    if (check_data(t, error) != TS_OK) return error->status;
     if (memory_of_task(t, &task, error) != TS_OK) return error->status;
     const double at_once = o->batch >= threads ? threads : 1, copies = (double)o->batch + 2 + t->optimiser->moments,
                  curves = 2 * (double)(o->eval_batches * o->batch) * ((double)o->unroll + 1);
@@ -501,6 +605,17 @@ ts_status ts_trainer_watch(ts_trainer *t, ts_tape_observer *observer, void *cont
 static ts_status run_tests(ts_trainer *t, ts_error *error) {
     const ts_train_options *o = &t->options;
     const int64_t tasks = o->eval_batches * o->batch, width = o->unroll + 1;
+    if (t->work->source != NULL) {
+        const ts_evaluation e = {.source = t->work->source,
+                                 .tasks = tasks,
+                                 .steps = o->unroll,
+                                 .start = TS_START_RANDOM,
+                                 .seed = ts_evaluation_seed(o->seed)};
+        double *lloyd = t->work->knows_lloyd ? NULL : t->work->lloyd;
+        if (ts_evaluate(&t->model, &e, lloyd, t->work->learned, error) != TS_OK) return error->status;
+        t->work->knows_lloyd = true;
+        return TS_OK;
+    }
     for (int f = 0, first = 0; f < o->families; f++) {
         const int64_t count = tasks / o->families + (f < tasks % o->families);
         const ts_evaluation e = {.task = task_spec(o, f),
@@ -520,7 +635,7 @@ static ts_status run_tests(ts_trainer *t, ts_error *error) {
 ts_status ts_trainer_test(ts_trainer *t, ts_train_test *result, ts_error *error) {
     const ts_train_options *o = &t->options;
     const int64_t tasks = o->eval_batches * o->batch, width = o->unroll + 1;
-    if (run_tests(t, error) != TS_OK) return error->status;
+    if (check_data(t, error) != TS_OK || run_tests(t, error) != TS_OK) return error->status;
     *result = (ts_train_test){0};
     for (int64_t i = 0; i < tasks; i++) {
         const double learned = t->work->learned[i * width + o->unroll], lloyd = t->work->lloyd[i * width + o->unroll];

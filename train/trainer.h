@@ -21,17 +21,31 @@
 #include "loss.h"
 #include "optimiser.h"
 #include "schedule.h"
-#include "tasks.h"
+#include "source.h"
 
 enum { TS_FREEZE_TEXT = 256 };
+
+/* Tasks that are not all alike. Where all is 0, tasks are as the options beside it say. */
+typedef struct ts_train_source {
+    int64_t n_most, d_most, k_most;      /* n, d, k are drawn from options.n to n_most, etc.; 0: there is no range */
+    int64_t components, components_most; /* of families: other numbers than k; 0: k */
+    double scale_most;                   /* component_scale is drawn up to this */
+    const ts_real *data;                 /* [rows,columns]: tasks are random rows of it; must outlive the trainer */
+    int64_t rows, columns;
+    double data_share;    /* the share of tasks that are of data, in (0,1]; 0 stands for 1: all */
+    uint64_t data_mark;   /* ts_train_data_mark, by which a run knows its data again */
+    const ts_source *own; /* the caller's source instead; must outlive the trainer */
+} ts_train_source;
+uint64_t ts_train_data_mark(const ts_real *data, int64_t rows, int64_t columns);
 
 typedef struct ts_train_options {
     /* the tasks (tasks.h); number t of a step is of family[t mod families] */
     int64_t n, d, k;
     int families;
-    ts_family family[TS_FAMILIES];
+    ts_family family[TS_MOST_FAMILIES];
     double component_scale;
     bool anisotropic, unequal;
+    ts_train_source source;
     int64_t pool; /* 0: every task is new; M > 0: M fixed tasks in turn */
     /* the model: an architecture, which the trainer copies; or NULL: that of the papers (learner.h) */
     const ts_architecture *architecture;

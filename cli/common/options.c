@@ -72,6 +72,28 @@ static int read_whole(const cli_option *option, const char *text, int64_t *value
                     (long long)option->least, (long long)most);
 }
 
+/* Splits FIRST:LAST at the colon; false if there is none, or no room for a part. */
+static bool split_range(const char *text, char first[32], const char **last) {
+    const size_t length = strcspn(text, ":");
+    if (text[length] == '\0' || length >= 32) return false;
+    memcpy(first, text, length);
+    first[length] = '\0';
+    *last = text + length + 1;
+    return true;
+}
+
+static int read_range(const cli_option *option, const char *text, cli_range *range) {
+    char first[32];
+    const char *last;
+    *range = (cli_range){0, 0};
+    if (!split_range(text, first, &last)) return read_whole(option, text, &range->first);
+    int status = read_whole(option, first, &range->first);
+    if (status == CLI_GO_ON) status = read_whole(option, last, &range->last);
+    if (status == CLI_GO_ON && range->last < range->first)
+        return cli_fail(CLI_WRONG_USE, "--%s: %s ends before it begins", option->name, text);
+    return status;
+}
+
 static int read_seed(const cli_option *option, const char *text, uint64_t *value) {
     if (!digits_only(text))
         return cli_fail(CLI_WRONG_USE, "--%s: '%s' is not a whole number from 0 to 2^64 - 1", option->name, text);
@@ -103,6 +125,19 @@ static int read_real(const cli_option *option, const char *text, double *value) 
     return wanted == NULL ? CLI_GO_ON : cli_fail(CLI_WRONG_USE, "--%s: %s is not %s", option->name, text, wanted);
 }
 
+static int read_span(const cli_option *option, const char *text, cli_span *span) {
+    const cli_option one = {.kind = CLI_FINITE, .name = option->name};
+    char first[32];
+    const char *last;
+    *span = (cli_span){0, 0};
+    if (!split_range(text, first, &last)) return read_real(&one, text, &span->first);
+    int status = read_real(&one, first, &span->first);
+    if (status == CLI_GO_ON) status = read_real(&one, last, &span->last);
+    if (status == CLI_GO_ON && span->last < span->first)
+        return cli_fail(CLI_WRONG_USE, "--%s: %s ends before it begins", option->name, text);
+    return status;
+}
+
 static int read_choice(const cli_option *option, const char *text, int *value) {
     *value = cli_choice(option->argument, text);
     if (*value >= 0) return CLI_GO_ON;
@@ -112,6 +147,8 @@ static int read_choice(const cli_option *option, const char *text, int *value) {
 static int read_value(const cli_option *option, const char *text, void *target) {
     void *field = (char *)target + option->field;
     switch (option->kind) {
+    case CLI_RANGE: return read_range(option, text, field);
+    case CLI_SPAN: return read_span(option, text, field);
     case CLI_WHOLE: return read_whole(option, text, field);
     case CLI_SEED: return read_seed(option, text, field);
     case CLI_POSITIVE:

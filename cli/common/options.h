@@ -20,8 +20,17 @@ typedef enum cli_kind {
     CLI_FINITE,   /* a real number > 0, not inf; field: double */
     CLI_SHARE,    /* a real number in [0,1); field: double */
     CLI_REAL,     /* any finite number; field: double */
+    CLI_RANGE,    /* a whole number N, or FIRST:LAST, each in least..most; field: cli_range */
+    CLI_SPAN,     /* the same of real numbers > 0, not inf; field: cli_span */
     CLI_CHOICE    /* one of the words of `argument`, "keep|random"; field: int, its place there */
 } cli_kind;
+
+typedef struct cli_range {
+    int64_t first, last; /* last 0: a single number */
+} cli_range;
+typedef struct cli_span {
+    double first, last; /* last 0: a single number */
+} cli_span;
 
 typedef struct cli_option {
     cli_kind kind;

@@ -58,11 +58,11 @@ static const cli_command command = {
 /* ---- lists of words ---------------------------------------------------------------------------------------------- */
 
 static int read_families(cli_eval_options *o) {
-    const char *names[TS_FAMILIES];
-    int places[TS_FAMILIES];
+    const char *names[TS_MOST_FAMILIES];
+    int places[TS_MOST_FAMILIES];
     if (o->family == NULL) return CLI_GO_ON;
-    for (int f = 0; f < TS_FAMILIES; f++) names[f] = ts_family_name((ts_family)f);
-    const int status = cli_read_words("family", o->family, names, TS_FAMILIES, places, &o->families);
+    for (int f = 0; f < ts_families; f++) names[f] = ts_family_name((ts_family)f);
+    const int status = cli_read_words("family", o->family, names, ts_families, places, &o->families);
     for (int i = 0; i < o->families; i++) o->family_of[i] = (ts_family)places[i];
     return status;
 }

@@ -20,7 +20,7 @@ typedef struct cli_eval_options {
     /* what the words above say */
     cli_number_list points; /* count 0: as trained */
     int families;           /* 0: as trained */
-    ts_family family_of[TS_FAMILIES];
+    ts_family family_of[TS_MOST_FAMILIES];
     int starts;
     ts_start start[CLI_EVAL_STARTS];
 } cli_eval_options;

@@ -31,7 +31,9 @@ static json_t *changed_json(const ts_train_options *options) {
     bool room = given != NULL && defaults != NULL && changed != NULL;
     json_object_foreach(given, key, value) {
         json_t *other = json_object_get(defaults, key);
-        if (room && !json_equal(value, other))
+        if (room && other == NULL) /* what most runs do not have */
+            room = json_object_set_new(changed, key, json_pack("[O, s]", value, "none")) == 0;
+        else if (room && !json_equal(value, other))
             room = json_object_set_new(changed, key, json_pack("[O, O]", value, other)) == 0;
     }
     json_decref(given);

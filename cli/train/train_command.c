@@ -3,6 +3,7 @@
 #include <math.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <unistd.h>
@@ -16,6 +17,7 @@
 #include "../common/outputs.h"
 #include "../common/progress.h"
 #include "../common/threads.h"
+#include "train_data.h"
 #include "train_options.h"
 #include "train_run.h"
 
@@ -238,7 +240,7 @@ static int begin_again(session *s) {
     char path[CLI_TRAINING_PATH];
     const int status = cli_training_open(&s->run, folder);
     if (status != CLI_DONE) return status;
-    s->trainer = ts_checkpoint_resume(cli_training_path(&s->run, last, path), &error);
+    s->trainer = ts_checkpoint_resume_with(cli_training_path(&s->run, last, path), &s->options->train.source, &error);
     if (s->trainer == NULL) return fail(&error);
     ts_train_options *o = &s->trainer->options;
     if (steps > 0 && steps < s->trainer->step)
@@ -266,6 +268,13 @@ int cli_train(int n_words, char *const *words) {
         return status;
     }
     cli_set_threads(options.shared.threads);
+    if (options.data != NULL)
+        status = cli_train_read_data(options.data, options.columns, options.labels_column, &options.train.source,
+                                     &options.rows);
+    if (status != CLI_GO_ON && status != CLI_DONE) {
+        ts_architecture_free(options.architecture);
+        return status;
+    }
     session s = {.options = &options, .began = cli_seconds()};
     status = begin(&s);
     if (status == CLI_DONE) {
@@ -279,6 +288,7 @@ int cli_train(int n_words, char *const *words) {
     if (status == CLI_DONE) status = cli_outputs_tell(&outputs, s.run.folder, report_json, report, &s);
     ts_trainer_free(s.trainer);
     ts_architecture_free(options.architecture);
+    free(options.rows);
     cli_training_free(&s.run);
     return status;
 }

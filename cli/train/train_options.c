@@ -3,22 +3,29 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "../../io/utf8.h"
 #include "../common/definition_file.h"
+#include "../common/field_text.h"
 #include "../common/message.h"
 
 #define FIELD(name) offsetof(cli_train_options, name)
 
 static const cli_option options_table[] = {
     CLI_GROUP("Tasks"),
-    CLI_OPTION(CLI_WHOLE, "n", "N", train.n, "points of a task (default 512)", .least = 1),
-    CLI_OPTION(CLI_WHOLE, "d", "D", train.d, "their coordinates (default 32)", .least = 1),
-    CLI_OPTION(CLI_WHOLE, "k", "K", train.k, "clusters (default 10)", .least = 1),
+    CLI_OPTION(CLI_RANGE, "n", "N[:M]", n, "points of a task, or drawn from N to M for each (default 512)", .least = 1),
+    CLI_OPTION(CLI_RANGE, "d", "D[:E]", d, "their coordinates (default 32)", .least = 1),
+    CLI_OPTION(CLI_RANGE, "k", "K[:L]", k, "clusters (default 10)", .least = 1),
     CLI_OPTION(CLI_TEXT, "family", "F,...", family,
-               "normal, cauchy, gumbel, laplace, lognormal, in turn (default normal)"),
-    CLI_OPTION(CLI_FINITE, "component-scale", "S", train.component_scale, "deviation of a component (default .1)"),
+               "normal, cauchy, gumbel, laplace, lognormal, moons, in turn (default\nnormal)"),
+    CLI_OPTION(CLI_RANGE, "components", "C[:D]", components, "components, if not as many as clusters", .least = 1),
+    CLI_OPTION(CLI_SPAN, "component-scale", "S[:T]", scale, "deviation of a component (default .1)"),
     CLI_OPTION(CLI_FLAG, "anisotropic", NULL, train.anisotropic, "components have a scale in every direction"),
     CLI_OPTION(CLI_FLAG, "unequal", NULL, train.unequal, "components have unequal weights"),
+    CLI_OPTION(CLI_TEXT, "data", "FILE", data,
+               "tasks are random rows of this file, and columns if it has more than --d"),
+    CLI_OPTION(CLI_TEXT, "columns", "LIST", columns, "of --data, as tessera cluster has it"),
+    CLI_OPTION(CLI_TEXT, "labels-column", "C", labels_column, "of --data, which is left out"),
+    CLI_OPTION(CLI_FINITE, "data-share", "S", train.source.data_share,
+               "the share of tasks from --data; the others are of --family\n(default 1: all)"),
     CLI_OPTION(CLI_WHOLE, "pool", "M", train.pool, "cycle through M fixed tasks (default 0: fresh ones for ever)"),
     CLI_GROUP("Model and loss"),
     CLI_OPTION(CLI_TEXT, "arch", "FILE.json", arch,
@@ -31,9 +38,13 @@ static const cli_option options_table[] = {
     CLI_OPTION(CLI_CHOICE, "scratch", "onehot|binary|none", scratch, "codes in the tokens (default onehot)"),
     CLI_OPTION(CLI_FINITE, "gamma", "G", train.gamma, "scores are -G |q - k|^2 / sqrt(width) (default 1)"),
     CLI_OPTION(CLI_REAL, "dropout", "P", train.dropout, "of attention weights, in training (default .01)"),
-    CLI_OPTION(CLI_CHOICE, "loss", "softmin|sparsemin", loss, "the soft k-means objective (default softmin)"),
-    CLI_OPTION(CLI_FINITE, "tau", "T", train.loss.tau, "its temperature (default .1)"),
+    CLI_OPTION(CLI_TEXT, "loss", "NAME[:F=V,...]", loss,
+               "softmin or sparsemin, the soft k-means objectives; hardmin, the\nobjective itself; worst:share=.1, "
+               "over the farthest points;\nmapmin:map=entmax-1.5, softmin with any map (default softmin)"),
+    CLI_OPTION(CLI_FINITE, "tau", "T", train.loss.tau, "temperature of softmin, sparsemin and mapmin (default .1)"),
     CLI_OPTION(CLI_FLAG, "log-loss", NULL, train.loss.log, "the mean of its logarithm"),
+    CLI_OPTION(CLI_REAL, "last-weight", "W", train.loss.last_weight,
+               "of U steps trained through the last weighs 1 + W U, the others 1\n(default 0)"),
     CLI_OPTION(CLI_WHOLE, "unroll", "U", train.unroll, "train through U re-embedded steps (default 1)", .least = 1,
                .most = 1000),
     CLI_OPTION(CLI_REAL, "unroll-ramp", "F", train.unroll_ramp,
@@ -44,7 +55,14 @@ static const cli_option options_table[] = {
                "later than the first",
                .least = 1, .most = (int64_t)1 << 31),
     CLI_OPTION(CLI_WHOLE, "batch", "B", train.batch, "tasks a step (default 32)", .least = 1, .most = 1 << 16),
-    CLI_OPTION(CLI_CHOICE, "optimiser", "adam|adamw|sgd", optimiser, "(default adam; sgd with momentum .9)"),
+    CLI_OPTION(CLI_TEXT, "optimiser", "NAME[:F=V,...]", optimiser,
+               "adam, adamw or sgd (default adam; sgd with momentum .9)"),
+    CLI_OPTION(CLI_REAL, "momentum", "M", optimiser_number[0], "of sgd"),
+    CLI_OPTION(CLI_REAL, "nesterov", "0|1", optimiser_number[1], "of sgd"),
+    CLI_OPTION(CLI_REAL, "beta1", "B", optimiser_number[2], "of adam and adamw (default .9)"),
+    CLI_OPTION(CLI_REAL, "beta2", "B", optimiser_number[3], "of adam and adamw (default .999)"),
+    CLI_OPTION(CLI_REAL, "epsilon", "E", optimiser_number[4], "of adam and adamw (default 1e-8)"),
+    CLI_OPTION(CLI_REAL, "decay", "D", optimiser_number[5], "of adamw (default .01)"),
     CLI_OPTION(CLI_FINITE, "lr", "R", rate, "learning rate (default .01)"),
     CLI_OPTION(CLI_CHOICE, "schedule", "plateau|cosine|constant", schedule, "of the learning rate (default plateau)"),
     CLI_OPTION(CLI_WHOLE, "warmup", "N", train.schedule.warmup, "steps over which it grows from 0 (default 0)"),
@@ -52,6 +70,11 @@ static const cli_option options_table[] = {
                "what plateau multiplies it by (default .5)"),
     CLI_OPTION(CLI_WHOLE, "patience", "N", train.schedule.patience,
                "evaluations without improvement before that (default 5)"),
+    CLI_OPTION(CLI_REAL, "lr-floor", "R", train.schedule.floor, "below which no schedule goes (default 0)"),
+    CLI_OPTION(CLI_WHOLE, "cooldown", "N", train.schedule.cooldown,
+               "evaluations after a lower rate that do not count (default 0)"),
+    CLI_OPTION(CLI_REAL, "threshold", "T", train.schedule.threshold,
+               "the share by which plateau wants an improvement (default 1e-4)"),
     CLI_OPTION(CLI_REAL, "clip", "C", train.clip, "largest norm of a gradient (default 0: any)"),
     CLI_OPTION(CLI_WHOLE, "eval-every", "N", train.eval_every, "steps between evaluations (default 50)", .least = 1),
     CLI_OPTION(CLI_WHOLE, "eval-batches", "N", train.eval_batches,
@@ -90,18 +113,65 @@ static const cli_command command = {
 };
 
 static int read_families(const char *list, ts_train_options *t) {
-    char name[32];
-    t->families = 0;
-    for (const char *at = list;; at++) {
-        const size_t length = strcspn(at, ",");
-        snprintf(name, sizeof name, "%.*s", (int)ts_utf8_fit(at, length < sizeof name ? length : sizeof name - 1), at);
-        if (t->families >= TS_FAMILIES) return cli_fail(CLI_WRONG_USE, "--family: at most %d of them", TS_FAMILIES);
-        if (!ts_family_by_name(name, &t->family[t->families++]))
-            return cli_fail(CLI_WRONG_USE, "--family: '%s' is none of normal, cauchy, gumbel, laplace, lognormal",
-                            name);
-        at += length;
-        if (*at == '\0') return CLI_GO_ON;
+    const char *names[TS_MOST_FAMILIES];
+    int places[TS_MOST_FAMILIES];
+    for (int f = 0; f < ts_families; f++) names[f] = ts_family_name(f);
+    const int status = cli_read_words("family", list, names, ts_families, places, &t->families);
+    for (int i = 0; i < t->families; i++) t->family[i] = places[i];
+    return status;
+}
+
+/* "softmin, sparsemin, ..": what `name_of` knows, for a message. */
+static int no_such(const char *option, const char *word, const char *(*name_of)(int), int count) {
+    char known[300] = "";
+    for (int i = 0; i < count; i++) {
+        const size_t used = strlen(known);
+        snprintf(known + used, sizeof known - used, "%s%s", i == 0 ? "" : ", ", name_of(i));
     }
+    return cli_fail(CLI_WRONG_USE, "--%s: '%.40s' is none of %s", option, word, known);
+}
+
+static int read_loss(const cli_train_options *o, ts_loss_spec *loss) {
+    char name[CLI_FIELD_NAME];
+    ts_error error = {.status = TS_OK};
+    if (o->loss != NULL && (!cli_field_name(o->loss, name) || !ts_loss_by_name(name, &loss->kind)))
+        return no_such("loss", o->loss, ts_loss_name, ts_loss_kinds);
+    ts_loss_set_defaults(loss);
+    const ts_loss *type = ts_loss_of(loss);
+    if (!type->has_tau && cli_given(&command, "tau"))
+        return cli_fail(CLI_WRONG_USE, "--tau: %s has no temperature", type->name);
+    const int status = o->loss == NULL ? CLI_GO_ON : cli_read_fields("loss", o->loss, type->fields, loss->field);
+    if (status != CLI_GO_ON || ts_loss_check(loss, &error) == TS_OK) return status;
+    return cli_fail(CLI_WRONG_USE, "train: %s", error.text);
+}
+
+static int read_optimiser(const cli_train_options *o, ts_optimiser_spec *spec) {
+    static const char *const numbers[CLI_TRAIN_NUMBERS] = {"momentum", "nesterov", "beta1",
+                                                           "beta2",    "epsilon",  "decay"};
+    char name[CLI_FIELD_NAME];
+    int kind = TS_ADAM;
+    if (o->optimiser != NULL && (!cli_field_name(o->optimiser, name) || !ts_optimiser_by_name(name, &kind)))
+        return no_such("optimiser", o->optimiser, ts_optimiser_name, ts_optimisers);
+    *spec = ts_optimiser_defaults(kind);
+    if (kind == TS_SGD) spec->momentum = 0.9;
+    const ts_field *fields = ts_optimiser_type_of(kind)->fields;
+    for (int i = 0; i < CLI_TRAIN_NUMBERS; i++) {
+        const int place = ts_field_place(fields, numbers[i]);
+        if (!cli_given(&command, numbers[i])) continue;
+        if (place < 0)
+            return cli_fail(CLI_WRONG_USE, "--%s: --optimiser %s has none", numbers[i], ts_optimiser_name(kind));
+        spec->number[place] = o->optimiser_number[i];
+    }
+    return cli_read_fields("optimiser", o->optimiser == NULL ? "" : o->optimiser, fields, spec->number);
+}
+
+/* Sizes and scales of tasks: single numbers, or ranges. */
+static void read_ranges(const cli_train_options *o, ts_train_options *t) {
+    t->n = o->n.first, t->source.n_most = o->n.last;
+    t->d = o->d.first, t->source.d_most = o->d.last;
+    t->k = o->k.first, t->source.k_most = o->k.last;
+    t->source.components = o->components.first, t->source.components_most = o->components.last;
+    t->component_scale = o->scale.first, t->source.scale_most = o->scale.last;
 }
 
 /* Translates words of options. */
@@ -109,12 +179,12 @@ static int complete(cli_train_options *o) {
     static const ts_construction constructions[] = {TS_CONSTRUCTION_ONEHOT, TS_CONSTRUCTION_BINARY,
                                                     TS_CONSTRUCTION_NONE};
     static const ts_schedule_kind schedules[] = {TS_SCHEDULE_PLATEAU, TS_SCHEDULE_COSINE, TS_SCHEDULE_CONSTANT};
-    static const ts_optimiser_kind optimisers[] = {TS_ADAM, TS_ADAMW, TS_SGD};
     ts_train_options *t = &o->train;
     t->construction = constructions[o->scratch];
-    t->loss.kind = o->loss == 0 ? TS_LOSS_SOFTMIN : TS_LOSS_SPARSEMIN;
-    t->optimiser = ts_optimiser_defaults(optimisers[o->optimiser]);
-    if (t->optimiser.kind == TS_SGD) t->optimiser.momentum = 0.9;
+    int status = read_loss(o, &t->loss);
+    if (status == CLI_GO_ON) status = read_optimiser(o, &t->optimiser);
+    if (status != CLI_GO_ON) return status;
+    read_ranges(o, t);
     t->seed = o->shared.seed;
     if (o->freeze != NULL && strlen(o->freeze) >= sizeof t->freeze)
         return cli_fail(CLI_WRONG_USE, "--freeze: at most %zu bytes of names", sizeof t->freeze - 1);
@@ -130,6 +200,8 @@ static int complete(cli_train_options *o) {
 
 static cli_train_options defaults(void) {
     cli_train_options o = {.train = ts_train_defaults()};
+    o.n.first = o.train.n, o.d.first = o.train.d, o.k.first = o.train.k;
+    o.scale.first = o.train.component_scale;
     o.rate = o.train.schedule.rate;
     o.start_gamma = 10;
     return o;
@@ -137,13 +209,13 @@ static cli_train_options defaults(void) {
 
 /* A resumed run keeps its options; only its length may change. */
 static int check_resume(const cli_train_options *o) {
-    static const char allowed[] = "resume|steps|threads|checkpoint-every|json|quiet";
+    static const char allowed[] = "resume|steps|threads|checkpoint-every|json|quiet|data|columns|labels-column";
     if (o->out != NULL) return cli_fail(CLI_WRONG_USE, "--out: --resume says already where the run is");
     for (int i = 0; i < OPTIONS; i++)
         if (given[i] && cli_choice(allowed, options_table[i].name) < 0)
             return cli_fail(CLI_WRONG_USE,
                             "--%s: a run that goes on keeps its options; with --resume only --steps, --threads, "
-                            "--checkpoint-every, --json and --quiet can be given",
+                            "--checkpoint-every, --json and --quiet can be given, and --data again",
                             options_table[i].name);
     return CLI_GO_ON;
 }
@@ -162,7 +234,9 @@ static int check_together(const cli_train_options *o) {
                             ts_schedule_name(t->schedule.kind));
     if (t->unroll_ramp > 0 && t->unroll == 1)
         return cli_fail(CLI_WRONG_USE, "--unroll-ramp: there is nothing to grow to without --unroll of 2 or more");
-    if (t->n < t->k)
+    if (o->data == NULL && cli_given(&command, "data-share"))
+        return cli_fail(CLI_WRONG_USE, "--data-share: of what? --data says it");
+    if (o->data == NULL && t->n < t->k)
         return cli_fail(CLI_WRONG_USE, "--n: %lld points are fewer than the %lld clusters of --k", (long long)t->n,
                         (long long)t->k);
     if (t->schedule.kind == TS_SCHEDULE_COSINE && t->schedule.warmup >= t->steps)
