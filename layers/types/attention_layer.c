@@ -38,6 +38,7 @@ enum {
     WIDTH,
     NORMALISE,
     OUTPUT,
+    OUTWARD,
     WEIGHTS,
     LEARN_GAMMA,
     GAMMA
@@ -48,7 +49,7 @@ static const char *const streams_words[] = {"points", "centers", NULL};
 static const char *const score_words[] = {"dot", "euclidean", NULL};
 static const char *const normalise_words[] = {"keys", "queries", NULL};
 static const char *const output_words[] = {"values", "offset", NULL};
-static const char *const part_names[] = {"query", "key", "value", "out", NULL};
+static const char *const part_names[] = {"query", "key", "value", NULL}; /* and "out", which is no part */
 
 static const ts_field fields[] = {
     [OVER] = {"over", TS_FIELD_CHOICE, .initial = NAN, .choices = streams_words, .help = "whose rows are looked at"},
@@ -65,6 +66,7 @@ static const ts_field fields[] = {
     [NORMALISE] = {"normalise", TS_FIELD_CHOICE, .choices = normalise_words,
                    .help = "over keys, or over queries and then keys"},
     [OUTPUT] = {"output", TS_FIELD_CHOICE, .choices = output_words, .help = "values, or the way to the weighted mean"},
+    [OUTWARD] = {"out", TS_FIELD_FLAG, .help = "one more matrix, from values to tokens"},
     [WEIGHTS] = TS_WEIGHTS_FIELD,
     [LEARN_GAMMA] = {"learn_gamma", TS_FIELD_FLAG, .help = "gamma is trained, through its logarithm"},
     [GAMMA] = {"gamma", TS_FIELD_REAL, .initial = 1, .least = 0, .above = true, .most = 1e300, .numbers = MOST_HEADS,
@@ -159,22 +161,20 @@ static ts_status check_widths(ts_layer *layer, ts_layer_builder *builder) {
     if (group && from.count % heads != 0)
         return ts_layer_refuse(layer, builder, "%lld heads do not divide %lld", (long long)heads,
                                (long long)from.count);
-    if (width[VALUE] != layout->e && layer->part[OUT] == NULL)
+    if (width[VALUE] != layout->e && !is(layer, OUTWARD))
         return ts_layer_refuse(layer, builder,
                                "values of %lld numbers need `out`, which gives them the %lld of a token",
                                (long long)width[VALUE], (long long)layout->e);
-    if (layer->part[OUT] != NULL && layer->part[OUT]->spec->n_copies > 0)
-        return ts_layer_refuse(layer, builder, "out is a trained matrix");
     return TS_OK;
 }
 
 static void add_projection(ts_layer *layer, ts_layer_builder *builder, int part, int64_t in, int64_t out, bool bias) {
     char name[TS_LAYER_NAME];
-    if (layer->part[part] != NULL && part != OUT) return;
-    snprintf(name, sizeof name, "%s.weight", part_names[part]);
+    if (part < OUT && layer->part[part] != NULL) return;
+    snprintf(name, sizeof name, "%s.weight", part == OUT ? "out" : part_names[part]);
     layer->param[2 * part] = ts_layer_matrix(layer, builder, name, in, out);
     if (!bias) return;
-    snprintf(name, sizeof name, "%s.bias", part_names[part]);
+    snprintf(name, sizeof name, "%s.bias", part == OUT ? "out" : part_names[part]);
     layer->param[2 * part + 1] = ts_layer_param(layer, builder, name, TS_SHAPE(out),
                                                 (ts_init){.kind = TS_INIT_UNIFORM, .bound = 1 / sqrt((double)in)});
 }
@@ -192,7 +192,7 @@ static int64_t head_width(const ts_layer *layer) {
 
 static ts_status build_equivariant(ts_layer *layer, ts_layer_builder *builder) {
     const int64_t heads = heads_of(layer), s = builder->layout.s, all = heads * head_width(layer);
-    for (int i = 0; i < 4; i++)
+    for (int i = 0; i < OUT; i++)
         if (layer->part[i] != NULL)
             return ts_layer_refuse(layer, builder, "%s: equivariant projections are not chosen one by one",
                                    part_names[i]);
@@ -213,7 +213,7 @@ static ts_status build(ts_layer *layer, ts_layer_builder *builder) {
     if (check_widths(layer, builder) != TS_OK) return builder->error->status;
     const int64_t value = width_of(layer, layout, VALUE);
     add_projection(layer, builder, VALUE, layout->e, value, true);
-    if (layer->spec->part[OUT] != NULL) add_projection(layer, builder, OUT, value, layout->e, true);
+    if (is(layer, OUTWARD)) add_projection(layer, builder, OUT, value, layout->e, true);
     if (is(layer, IDENTITY)) return builder->error->status;
     add_projection(layer, builder, QUERY, layout->e, width_of(layer, layout, QUERY), true);
     add_projection(layer, builder, KEY, layout->e, width_of(layer, layout, KEY), true);
@@ -235,7 +235,7 @@ static void fill(const ts_layer *layer, ts_params *params, const ts_layout *layo
 /* ---- applying ---------------------------------------------------------------------------------------------------- */
 
 static ts_tensor *projected(const ts_layer *layer, ts_streams *streams, int part, ts_tensor *rows) {
-    if (layer->part[part] != NULL && part != OUT) return ts_layer_forward(layer->part[part], streams, rows);
+    if (part < OUT && layer->part[part] != NULL) return ts_layer_forward(layer->part[part], streams, rows);
     const ts_linear linear = {.weight = layer->param[2 * part], .bias = layer->param[2 * part + 1]};
     return ts_linear_forward(&linear, streams->params, streams->tape, rows);
 }
@@ -348,7 +348,7 @@ static ts_tensor *equivariant(const ts_layer *layer, ts_streams *streams, ts_ten
 
 static ts_tensor *finish(const ts_layer *layer, ts_streams *streams, ts_tensor *y, ts_tensor *x) {
     y = merge(streams->tape, y, heads_of(layer));
-    if (layer->spec->part[OUT] != NULL) y = projected(layer, streams, OUT, y);
+    if (is(layer, OUTWARD)) y = projected(layer, streams, OUT, y);
     return less_own_place(layer, streams, y, x);
 }
 

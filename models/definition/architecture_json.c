@@ -114,7 +114,7 @@ static bool read_units(const ts_json_reader *outer, json_t *list, ts_layer_spec 
 static bool fill_layer(const ts_json_reader *r, json_t *object, ts_layer_spec *spec);
 
 /* A projection: "learned", a group, copies, or the fields of a linear layer. */
-static bool read_part(const ts_json_reader *outer, json_t *object, const char *key, bool keep, ts_layer_spec **part) {
+static bool read_part(const ts_json_reader *outer, json_t *object, const char *key, ts_layer_spec **part) {
     json_t *value = json_object_get(object, key);
     const ts_json_reader r = ts_json_inside(outer, key);
     bool learned = false;
@@ -123,7 +123,7 @@ static bool read_part(const ts_json_reader *outer, json_t *object, const char *k
     if (spec == NULL) return ts_json_refuse(&r, "out of memory");
     const bool done =
         json_is_object(value) ? fill_layer(&r, value, spec) : read_copies(outer, object, key, spec, &learned);
-    if (done && (!learned || keep))
+    if (done && !learned)
         *part = spec;
     else
         ts_layer_spec_free(spec);
@@ -142,7 +142,7 @@ static bool fill_layer(const ts_json_reader *r, json_t *object, ts_layer_spec *s
     for (const ts_field *f = type->fields; f->name != NULL; at += f->numbers > 0 ? f->numbers : 1, f++)
         if (!read_field(r, object, f, at)) return false;
     for (int i = 0; type->parts != NULL && type->parts[i] != NULL; i++)
-        if (!read_part(r, object, type->parts[i], strcmp(type->parts[i], "out") == 0, &spec->part[i])) return false;
+        if (!read_part(r, object, type->parts[i], &spec->part[i])) return false;
     json_t *copies = json_object_get(object, "copies"), *units = json_object_get(object, "units");
     if (copies != NULL && units != NULL) return ts_json_refuse(r, "either copies or units");
     if (copies != NULL && !read_copies(r, object, "copies", spec, &learned)) return false;
