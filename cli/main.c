@@ -23,6 +23,7 @@ static const cli_entry commands[] = {
     {"inspect", "tells what a checkpoint is, and draws its weights and its attention", cli_inspect},
     {"verify", "holds every construction and variant against its plain algorithm", cli_verify},
     {"graph", "writes the tape of a model as a graph, for Graphviz", cli_graph},
+    {"plot", "curves of several training runs or evals in one picture", cli_plot},
     {"sweep", "how far softmax attention ends from Lloyd's algorithm, over a grid of problems", cli_sweep},
     {"bench", "how fast all this is on this machine, beside PyTorch and scikit-learn", cli_bench},
 };

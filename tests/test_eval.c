@@ -322,7 +322,7 @@ END_TEST
 
 START_TEST(wrong_command_lines) {
     static const char *const list[][2] = {
-        {"--n 2", "--n: 2 points are fewer than the model's 3 clusters"},
+        {"--n 2", "--n: 2 points are fewer than the 3 clusters"},
         {"--n 100,2", "--n: 2 points are fewer"},
         {"--n 0", "--n: 0 is not between 1 and 1000000"},
         {"--n 10,", "--n: '10,' is not a list of numbers"},

@@ -8,6 +8,7 @@ int cli_eval(int n_words, char *const *words);
 int cli_inspect(int n_words, char *const *words);
 int cli_verify(int n_words, char *const *words);
 int cli_graph(int n_words, char *const *words);
+int cli_plot(int n_words, char *const *words);
 int cli_sweep(int n_words, char *const *words);
 int cli_bench(int n_words, char *const *words);
 

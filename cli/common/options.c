@@ -243,9 +243,11 @@ static int take_option(const cli_command *command, int n_words, char *const *wor
     return read_value(option, value, target);
 }
 
-int cli_parse(const cli_command *command, int n_words, char *const *words, void *target, const char **operand) {
+/* Operands go to operands[most], their number to *count. */
+static int parse(const cli_command *command, int n_words, char *const *words, void *target, const char **operands,
+                 int most, int *count) {
     bool options_ended = false;
-    const char *given = NULL;
+    *count = 0;
     for (int i = 0; i < n_words; i++) {
         const char *word = words[i];
         if (!options_ended && strcmp(word, "--") == 0) {
@@ -257,14 +259,28 @@ int cli_parse(const cli_command *command, int n_words, char *const *words, void 
             if (status != CLI_GO_ON) return status;
         } else if (command->operand == NULL) {
             return cli_fail(CLI_WRONG_USE, "%s takes options only, not '%s'", command->name, word);
-        } else if (given != NULL) {
-            return cli_fail(CLI_WRONG_USE, "one %s at a time, not '%s' and '%s'", command->operand, given, word);
+        } else if (*count == most && command->many) {
+            return cli_fail(CLI_WRONG_USE, "more than %d files", most);
+        } else if (*count == most) {
+            return cli_fail(CLI_WRONG_USE, "one %s at a time, not '%s' and '%s'", command->operand, operands[0], word);
         } else {
-            given = word;
+            operands[(*count)++] = word;
         }
     }
-    if (operand != NULL) *operand = given;
-    if (given == NULL && command->operand != NULL && !command->may_lack)
+    if (*count == 0 && command->operand != NULL && !command->may_lack)
         return cli_fail(CLI_WRONG_USE, "which %s? (see tessera %s --help)", command->operand, command->name);
     return CLI_GO_ON;
+}
+
+int cli_parse(const cli_command *command, int n_words, char *const *words, void *target, const char **operand) {
+    const char *given[1] = {NULL};
+    int count;
+    const int status = parse(command, n_words, words, target, given, 1, &count);
+    if (status == CLI_GO_ON && operand != NULL) *operand = given[0];
+    return status;
+}
+
+int cli_parse_many(const cli_command *command, int n_words, char *const *words, void *target, const char **operands,
+                   int most, int *count) {
+    return parse(command, n_words, words, target, operands, most, count);
 }

@@ -62,6 +62,7 @@ typedef struct cli_shared {
 typedef struct cli_command {
     const char *name;     /* "cluster" */
     const char *operand;  /* what it takes beside options, "FILE"; NULL: nothing */
+    bool many;            /* of the operand there may be several (cli_parse_many) */
     bool may_lack;        /* the operand may be absent; *operand is then NULL */
     const char *summary;  /* a sentence or more for --help */
     const char *examples; /* the end of --help */
@@ -75,6 +76,10 @@ enum { CLI_GO_ON = -1 };
 /* Reads the words that follow the command's name into *target and *operand (NULL if there is none to take). Returns
  * CLI_GO_ON, or what the program shall exit with: after --help, or after saying what is wrong. */
 int cli_parse(const cli_command *command, int n_words, char *const *words, void *target, const char **operand);
+
+/* The same of a command that takes `many` operands: at most `most`, at least one. */
+int cli_parse_many(const cli_command *command, int n_words, char *const *words, void *target, const char **operands,
+                   int most, int *count);
 
 /* Was the option of this name on the command line, be it with its default? */
 bool cli_given(const cli_command *command, const char *name);

@@ -36,8 +36,10 @@ static cli_axis rate_axis(const cli_metrics *rows, int64_t count) {
 static void write_titles(const cli_drawing *d, const ts_trainer *t, double left) {
     const ts_train_options *o = &t->options;
     char text[200];
-    cli_drawing_line(d, left, 16, CLI_LARGE, "one %s layer, N %lld, D %lld, K %lld",
-                     ts_construction_names[o->construction], (long long)o->n, (long long)o->d, (long long)o->k);
+    const bool papers = o->architecture == NULL;
+    cli_drawing_line(d, left, 16, CLI_LARGE, "%s%s%s, N %lld, D %lld, K %lld", papers ? "one " : "",
+                     papers ? ts_construction_names[o->construction] : o->architecture->name, papers ? " layer" : "",
+                     (long long)o->n, (long long)o->d, (long long)o->k);
     cli_drawing_line(d, left, 36, CLI_SMALL, "best %s after step %lld; below 1 is better than Lloyd",
                      cli_ratio_text(t->best, text), (long long)t->best_step);
     snprintf(text, sizeof text, "model, after %lld step%s", CLI_COUNT(o->unroll));

@@ -17,6 +17,8 @@ static const cli_option options_table[] = {
     CLI_OPTION(CLI_WHOLE, "tasks", "M", tasks, "tasks of each kind (default 320)", .least = 1,
                .most = (int64_t)TS_TASK_LIMIT),
     CLI_OPTION(CLI_TEXT, "n", "LIST", n, "points: numbers or ranges 128-512:128, at least k"),
+    CLI_OPTION(CLI_WHOLE, "d", "D", d, "their coordinates (default: as in training)", .least = 1),
+    CLI_OPTION(CLI_WHOLE, "k", "K", k, "clusters (default: as in training)", .least = 1),
     CLI_OPTION(CLI_TEXT, "family", "LIST", family, "of normal, cauchy, gumbel, laplace, lognormal"),
     CLI_OPTION(CLI_TEXT, "init", "LIST", init, "initial centres, of random, kmeans++, gonzalez (default random)"),
     CLI_OPTION(CLI_POSITIVE, "component-scale", "S", component_scale, "scale of the components"),

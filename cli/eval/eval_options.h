@@ -12,7 +12,8 @@ typedef struct cli_eval_options {
     const char *checkpoint;
     cli_shared shared; /* its seed if seed_text is not NULL */
     int64_t tasks, steps;
-    int mode; /* ts_run_mode */
+    int64_t d, k; /* 0: the model's */
+    int mode;     /* ts_run_mode */
     const char *n, *family, *init, *seed_text;
     double component_scale; /* 0: as trained */
     bool unequal, equal, anisotropic, isotropic;

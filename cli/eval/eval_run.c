@@ -27,8 +27,8 @@ static ts_task_spec task_of(const cli_eval_job *job, int64_t n, ts_family family
     const cli_eval_options *o = job->options;
     const ts_train_options *t = &job->trainer->options;
     return (ts_task_spec){.n = n,
-                          .d = t->d,
-                          .k = t->k,
+                          .d = o->d > 0 ? o->d : t->d,
+                          .k = o->k > 0 ? o->k : t->k,
                           .family = family,
                           .scale = o->component_scale > 0 ? o->component_scale : t->component_scale,
                           .anisotropic = (t->anisotropic && !o->isotropic) || o->anisotropic,
@@ -38,7 +38,7 @@ static ts_task_spec task_of(const cli_eval_job *job, int64_t n, ts_family family
 static int check_task(const ts_task_spec *task) {
     ts_error error = {.status = TS_OK};
     if (task->n < task->k)
-        return cli_fail(CLI_WRONG_USE, "--n: %lld points are fewer than the model's %lld clusters", (long long)task->n,
+        return cli_fail(CLI_WRONG_USE, "--n: %lld points are fewer than the %lld clusters", (long long)task->n,
                         (long long)task->k);
     if (ts_task_check(task, &error) == TS_OK) return CLI_DONE;
     return cli_fail(CLI_WRONG_USE, "n = %lld, %s: %s", (long long)task->n, ts_family_name(task->family), error.text);

@@ -18,6 +18,7 @@
 #include "../common/progress.h"
 #include "../common/threads.h"
 #include "train_data.h"
+#include "train_list.h"
 #include "train_options.h"
 #include "train_run.h"
 
@@ -260,7 +261,7 @@ static int begin(session *s) {
     return status == CLI_DONE ? cli_training_describe(&s->run, &s->trainer->options) : status;
 }
 
-int cli_train(int n_words, char *const *words) {
+static int train_one(int n_words, char *const *words, bool reports) {
     cli_train_options options;
     int status = cli_train_read_options(n_words, words, &options);
     if (status != CLI_GO_ON) {
@@ -285,10 +286,19 @@ int cli_train(int n_words, char *const *words) {
         status = train(&s);
     }
     const cli_outputs outputs = {.as_json = options.shared.json};
-    if (status == CLI_DONE) status = cli_outputs_tell(&outputs, s.run.folder, report_json, report, &s);
+    if (status == CLI_DONE && reports) status = cli_outputs_tell(&outputs, s.run.folder, report_json, report, &s);
     ts_trainer_free(s.trainer);
     ts_architecture_free(options.architecture);
     free(options.rows);
     cli_training_free(&s.run);
     return status;
+}
+
+static bool stopped(void) {
+    return asked_to_stop != 0;
+}
+
+int cli_train(int n_words, char *const *words) {
+    if (cli_train_is_list(n_words, words)) return cli_train_list(n_words, words, train_one, stopped);
+    return train_one(n_words, words, true);
 }

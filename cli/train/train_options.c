@@ -101,7 +101,10 @@ static const cli_command command = {
                "goes on with --resume to the same bytes as one that was not. SIGINT and SIGTERM let it finish its\n"
                "step and write a checkpoint, and it exits with 1; a second one ends it at once.\n"
                "A run made longer by --resume --steps is as one that had these steps from its beginning, but for\n"
-               "a ramp that is a part of --steps, and an evaluation at the former end.",
+               "a ramp that is a part of --steps, and an evaluation at the former end.\n"
+               "Lists of --seed, --lr, --tau, --gamma, --batch, --unroll or --loss (--seed 1,2,3) train every\n"
+               "combination, each in a folder of --out, with a table, runs.csv and curves.svg; the same command\n"
+               "goes on with what was begun.",
     .examples = "Examples\n"
                 "  tessera train --out run                         the papers' protocol: N 512, D 32, K 10\n"
                 "  tessera train --n 128 --unroll 5 --unroll-ramp .5 --log-loss --schedule cosine --lr .005\n"
