@@ -68,6 +68,33 @@ START_TEST(train) {
 }
 END_TEST
 
+/* A layer, a loss and tasks of one's own. It writes where it runs. */
+START_TEST(new_architecture) {
+    char command[2000];
+    const char *folder = getenv("TESSERA_EXAMPLES"), *data = getenv("TESSERA_DATA");
+    double relative = 0, objective = 0;
+    ck_assert(folder != NULL && data != NULL);
+    snprintf(command, sizeof command,
+             "cd \"$(mktemp -d)\" && '%s/06_new_architecture' '%s/faithful.csv' && rm mine.safetensors", folder, data);
+    snprintf(output, sizeof output, "%s/06_new_architecture", folder);
+    FILE *program = fopen(output, "rb");
+    if (program == NULL) {
+        skip_test("no jansson");
+        return;
+    }
+    fclose(program);
+    FILE *pipe = popen(command, "r");
+    ck_assert_ptr_nonnull(pipe);
+    output[fread(output, 1, sizeof output - 1, pipe)] = '\0';
+    ck_assert_int_eq(pclose(pipe), 0);
+    const char *line = strstr(output, "log objective ");
+    ck_assert_int_eq(sscanf(output, "%*d numbers, objective relative to Lloyd's %lf", &relative), 1);
+    ck_assert_msg(line != NULL && sscanf(line, "log objective %lf", &objective) == 1, "%s", output);
+    ck_assert_msg(relative > 0 && relative < 1, "%s", output); /* trained a few seconds, it is better than Lloyd's */
+    ck_assert_msg(objective < 9.3, "%s", output);              /* k-means on these rows ends at 9.085 */
+}
+END_TEST
+
 int main(void) {
     TCase *tests = tcase_create("all");
     tcase_add_test(tests, scalars);
@@ -75,5 +102,7 @@ int main(void) {
     tcase_add_test(tests, own_op);
     tcase_add_test(tests, kmeans_transformer);
     tcase_add_test(tests, train);
+    tcase_add_test(tests, new_architecture);
+    tcase_set_timeout(tests, 60);
     return run_case("examples", tests);
 }

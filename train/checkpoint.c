@@ -224,7 +224,7 @@ static json_t *options_json(const ts_train_options *o) {
     json_object_set_new(object, "family", families_json(o));
     if (o->freeze[0] != '\0') json_object_set_new(object, "freeze", json_string(o->freeze));
     json_object_set_new(object, "scratch", json_string(ts_construction_names[o->construction]));
-    json_object_set_new(object, "loss", json_string(ts_loss_name(o->loss.kind)));
+    json_object_set_new(object, "loss", json_string(ts_loss_of(&o->loss)->name));
     json_object_set_new(object, "optimiser", json_string(ts_optimiser_name(o->optimiser.kind)));
     json_object_set_new(object, "schedule", json_string(ts_schedule_name(o->schedule.kind)));
     return object;
