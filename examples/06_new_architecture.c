@@ -44,7 +44,6 @@ static const char text[] = /* a model of two of Tessera's layers and that one */
     "{\"name\": \"mine\", \"tokens\": {\"code\": \"none\", \"memory\": 16, \"point_marks\": 0.5}, \"keep\": \"tokens\","
     " \"standardised\": true, \"layers\": [{\"points\": [{\"soft_assignment\": {\"gamma\": [30, 5, 1]}}],"
     " \"centers\": [{\"gated_move\": {\"gamma\": [10, 3, 1]}}, {\"residual\": [\"away\"]}]}]}";
-
 /* Ten steps of the model on the rows of a file, from its first two rows. */
 static ts_status cluster(const ts_model *model, const char *path, ts_error *e) {
     ts_table table;
