@@ -370,9 +370,12 @@ static void zero(ts_params *params, const char *block, const char *part) {
 }
 
 /* Queries and keys of a trained block are larger than the circuit's by a factor that makes its gamma the circuit's.
- * Gamma beyond 10^3 stands for weights that are equal where scores are: a softmax of it is as hard. */
+ * Where the circuit has no softmax, but weights that pick rows of the same code, or the row itself, it is a softmax in
+ * which such rows outweigh all others. */
 static double factor_of(const ts_block_definition *trained, const ts_block_definition *circuit, int64_t width) {
-    const double most = 1e3, gamma = circuit->gamma < most ? circuit->gamma : most;
+    const double picks = 20, most = 1e6;
+    const bool soft = !circuit->identity && circuit->simplex.map == &ts_softmax_map;
+    const double gamma = soft ? fmin(circuit->gamma, most) : picks;
     return sqrt(gamma / (trained->scaled ? trained->gamma / sqrt((double)width) : trained->gamma));
 }
 
@@ -381,8 +384,8 @@ static ts_status start_block(ts_trainer *t, const ts_transformer *circuit, const
     static const char *const parts[] = {"query", "key", "value"};
     const ts_definition *trained = t->model.architecture->definition;
     const ts_block_definition *b = ts_definition_block((ts_definition *)definition, i);
-    const double factor =
-        b->identity ? 1 : factor_of(ts_definition_block((ts_definition *)trained, i), b, t->model.layout.e);
+    const int64_t e = t->model.layout.e;
+    const double factor = factor_of(ts_definition_block((ts_definition *)trained, i), b, e);
     for (int p = 0; p < 3; p++) {
         char name[TS_PARAM_NAME];
         snprintf(name, sizeof name, "%s.%s.weight", ts_block_names[i], parts[p]);
@@ -390,7 +393,11 @@ static ts_status start_block(ts_trainer *t, const ts_transformer *circuit, const
         if (mine < 0 || ts_params_shape(t->model.params, mine)->rank != 2)
             return ts_error_set(error, TS_ERROR_VALUE, "%s is no trained matrix", name);
         zero(t->model.params, ts_block_names[i], parts[p]);
-        if (from >= 0) write_projection(t->model.params, mine, circuit->params, from, p == 2 ? 1 : factor);
+        if (from >= 0)
+            write_projection(t->model.params, mine, circuit->params, from, p == 2 ? 1 : factor);
+        else
+            for (int64_t r = 0; r < e * e; r++) /* the row itself: all of its coordinates */
+                ts_params_value(t->model.params, mine)[r] = r % (e + 1) == 0 ? (ts_real)factor : 0;
     }
     return TS_OK;
 }
@@ -403,7 +410,9 @@ ts_status ts_trainer_start_as_construction(ts_trainer *t, double gamma, ts_error
     if (trained == NULL)
         return ts_error_set(error, TS_ERROR_VALUE, "%s has not the four blocks of a construction",
                             t->model.architecture->name);
-    const ts_settings settings = {.construction = ts_construction_names[trained->construction], .gamma = gamma};
+    ts_settings settings = ts_variant_settings(soft);
+    settings.construction = ts_construction_names[trained->construction];
+    settings.gamma = gamma;
     if (ts_variant_define(soft, &settings, &definition, error) != TS_OK) return error->status;
     if (ts_transformer_build(&circuit, &definition, t->model.layout.d, t->model.layout.k, 0, error) != TS_OK)
         return error->status;

@@ -3,6 +3,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "../../train/checkpoint.h"
 #include "../common/definition_file.h"
@@ -31,13 +32,21 @@ static bool has_origin(ts_definition *d) {
     return false;
 }
 
+/* What reports tell of a model: its definition, or its name and its tokens. */
+static void describe(const ts_architecture *a, cli_cluster_model *m) {
+    m->definition = a->definition != NULL ? *a->definition : (ts_definition){.construction = a->tokens.construction};
+    memcpy(m->definition.name, a->name, sizeof m->definition.name);
+}
+
 static int read_trained(const char *path, cli_cluster_model *m) {
     ts_error error = {.status = TS_OK};
     m->model = calloc(1, sizeof *m->model);
     if (m->model == NULL) return cli_fail_memory(path);
     m->trained = true;
-    if (ts_model_load(path, m->model, &m->trained_steps, &error) == TS_OK) return CLI_DONE;
-    return cli_fail(CLI_FAILED, "%s", error.text);
+    if (ts_model_load(path, m->model, &m->trained_steps, &error) != TS_OK)
+        return cli_fail(CLI_FAILED, "%s", error.text);
+    describe(m->model->architecture, m);
+    return CLI_DONE;
 }
 
 void cli_cluster_model_free(cli_cluster_model *m) {
@@ -64,8 +73,9 @@ int cli_cluster_model_build(const cli_cluster_options *o, int64_t d, int64_t k, 
 /* Four blocks are a definition, which is run with all that runners know; other layers are a model. */
 static int read_arch(const char *path, cli_cluster_model *m) {
     int status = cli_read_architecture(path, &m->layers);
-    if (status != CLI_DONE || m->layers->definition == NULL) return status;
-    m->definition = *m->layers->definition;
+    if (status != CLI_DONE) return status;
+    describe(m->layers, m);
+    if (m->layers->definition == NULL) return CLI_DONE;
     ts_architecture_free(m->layers);
     m->layers = NULL;
     return refuse_learned(path, &m->definition);
@@ -138,9 +148,7 @@ const char *cli_cluster_model_title(const cli_cluster_model *m) {
 
 const char *cli_cluster_model_details(const cli_cluster_model *m, char text[CLI_MODEL_TEXT]) {
     const double gamma = cli_cluster_model_gamma(m);
-    const ts_construction construction =
-        m->model != NULL ? m->model->layout.spec.construction : m->definition.construction;
-    int used = snprintf(text, CLI_MODEL_TEXT, "%s", ts_construction_names[construction]);
+    int used = snprintf(text, CLI_MODEL_TEXT, "%s", ts_construction_names[m->definition.construction]);
     if (m->trained)
         snprintf(text + used, CLI_MODEL_TEXT - (size_t)used, ", trained for %lld steps", (long long)m->trained_steps);
     if (m->variant == NULL) return text;

@@ -7,6 +7,7 @@
 
 #include "../../autograd/rng.h"
 #include "../../models/data/scores.h"
+#include "../../models/definition/architecture_json.h"
 #include "../../models/definition/definition_json.h"
 #include "../../models/reference/plain.h"
 #include "../../models/run/runner.h"
@@ -243,10 +244,20 @@ int cli_cluster_solve(const cli_cluster_options *options, cli_cluster_job *job) 
     return status;
 }
 
+static int print_layers(cli_cluster_model *model) {
+    char *text = ts_architecture_to_json(model->layers);
+    cli_cluster_model_free(model);
+    if (text == NULL) return cli_fail(CLI_FAILED, "out of memory");
+    fputs(text, stdout);
+    free(text);
+    return cli_flush_stdout();
+}
+
 int cli_cluster_print_arch(const cli_cluster_options *options) {
     cli_cluster_job job = {.options = options, .k = options->k};
     cli_run run = {0};
     int status = cli_cluster_model_read(options, &job.model);
+    if (status == CLI_DONE && job.model.layers != NULL) return print_layers(&job.model);
     if (status == CLI_DONE && options->file == NULL) {
         status = cli_cluster_model_complete(options, NULL, 0, 1, &job.model);
     } else if (status == CLI_DONE) {

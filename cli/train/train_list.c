@@ -264,9 +264,11 @@ static bool print_json(const void *result) {
     for (int i = 0; i < l->n_runs; i++) {
         const run *r = &l->runs[i];
         cli_json_put(&json, "{ folder:s", r->folder);
-        for (int o = 0; o < LISTED; o++)
-            if (l->option[o].count > 0)
-                cli_json_put(&json, "option:s value:s", listed[o], l->option[o].value[r->place[o]]);
+        for (int o = 0; o < LISTED; o++) {
+            char member[WORD];
+            snprintf(member, sizeof member, "%s:s", listed[o]);
+            if (l->option[o].count > 0) cli_json_put(&json, member, l->option[o].value[r->place[o]]);
+        }
         cli_json_put(&json, "steps:i best_relative:f best_step:i last_relative:f seconds:f failed:b }", r->steps,
                      r->best, r->best_step, r->last, r->seconds, r->status != CLI_DONE);
     }
