@@ -70,6 +70,7 @@
 #define ts_broadcast_to ts_broadcast_to_double
 #define ts_cauchy_family ts_cauchy_family_double
 #define ts_checkpoint_resume ts_checkpoint_resume_double
+#define ts_checkpoint_resume_with ts_checkpoint_resume_with_double
 #define ts_checkpoint_write ts_checkpoint_write_double
 #define ts_clamp ts_clamp_double
 #define ts_clip_gradients ts_clip_gradients_double

@@ -38,21 +38,48 @@ static void run_definition(const char *data, const char *name) {
     ck_assert_msg(shell("cmp 1.npy 8.npy >out.txt 2>err.txt") == 0, "%s: %s", name, out);
 }
 
+/* Learned layers are trained for a few steps, on one thread and on eight, and cluster. */
+static void train_layers(const char *name) {
+    static const char options[] =
+        "--n 30 --d 4 --k 3 --steps 4 --batch 2 --eval-every 4 --eval-batches 1 --lr 1e-4 --quiet";
+    for (int threads = 1; threads <= 8; threads *= 8)
+        ck_assert_msg(tessera("train --arch \"$TESSERA_DATA\"/../arch/%s %s --threads %d --out '%s.%d'", name, options,
+                              threads, name, threads) == 0,
+                      "%s: %s", name, err);
+    char one[300], eight[300];
+    snprintf(one, sizeof one, "%s.1/last.safetensors", name);
+    snprintf(eight, sizeof eight, "%s.8/last.safetensors", name);
+    expect_same_files(one, eight);
+    ck_assert_msg(tessera("cluster \"$TESSERA_DATA\"/iris.csv -k 3 --labels-column species --model '%s'", one) == 0,
+                  "%s: %s", name, err);
+    ck_assert_msg(tessera("inspect '%s'", one) == 0 && tessera("eval '%s' --tasks 2 --n 30 --steps 2", one) == 0,
+                  "%s: %s", name, err);
+}
+
 START_TEST(every_definition) {
-    char path[1024];
-    int count = 0;
+    char path[1024], file[1400];
+    int count = 0, learned = 0;
     snprintf(path, sizeof path, "%s/../arch", getenv("TESSERA_DATA"));
     DIR *folder = opendir(path);
     ck_assert_msg(folder != NULL, "%s", path);
     for (const struct dirent *entry = readdir(folder); entry != NULL; entry = readdir(folder)) {
         const char *name = entry->d_name, *end = strrchr(name, '.');
         if (end == NULL || strcmp(end, ".json") != 0) continue;
+        snprintf(file, sizeof file, "%s/%s", path, name);
+        char *text = read_file(file, NULL);
+        ck_assert_ptr_nonnull(text);
+        const bool layers = strstr(text, "\"layers\"") != NULL;
+        free(text);
+        learned += layers;
+        if (layers) train_layers(name);
+        if (layers) continue;
         run_definition("iris.csv -k 3 --labels-column species", name);
         if (strcmp(name, "subspace.json") != 0) run_definition("outliers.csv -k 5 --labels-column cluster", name);
         count++;
     }
     closedir(folder);
     ck_assert_int_ge(count, 5);
+    ck_assert_int_ge(learned, 6);
 }
 END_TEST
 

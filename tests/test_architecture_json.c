@@ -181,12 +181,36 @@ START_TEST(a_type_of_the_callers_stands_beside_the_others) {
 }
 END_TEST
 
+/* Every type and every field stands in docs/definitions.md. */
+START_TEST(the_docs_name_every_field) {
+    char path[1000], name[100];
+    snprintf(path, sizeof path, "%s/../../docs/definitions.md", getenv("TESSERA_DATA"));
+    FILE *file = fopen(path, "rb");
+    ck_assert_msg(file != NULL, "%s", path);
+    char *text = calloc(1, 1 << 18);
+    ck_assert_ptr_nonnull(text);
+    ck_assert_uint_gt(fread(text, 1, (1 << 18) - 1, file), 0);
+    fclose(file);
+    for (int t = 0; ts_layer_types[t] != NULL; t++) {
+        snprintf(name, sizeof name, "\n`%s`", ts_layer_types[t]->name);
+        const char *section = strstr(text, name);
+        ck_assert_msg(section != NULL, "%s", name);
+        for (const ts_field *f = ts_layer_types[t]->fields; f->name != NULL; f++) {
+            snprintf(name, sizeof name, "| `%s` |", f->name);
+            ck_assert_msg(strstr(section, name) != NULL, "%s of %s", f->name, ts_layer_types[t]->name);
+        }
+    }
+    free(text);
+}
+END_TEST
+
 int main(void) {
     TCase *cases = tcase_create("architectures as text");
     tcase_add_loop_test(cases, examples_are_read_printed_and_built, 0, EXAMPLES);
     tcase_add_test(cases, all_that_can_be_said_is_printed);
     tcase_add_test(cases, definitions_are_architectures);
     tcase_add_test(cases, refusals_name_the_place);
+    tcase_add_test(cases, the_docs_name_every_field);
     tcase_add_test(cases, a_type_of_the_callers_stands_beside_the_others);
     return run_case("architectures as text", cases);
 }

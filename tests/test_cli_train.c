@@ -339,7 +339,7 @@ START_TEST(wrong_command_lines) {
     expect_failure(2, "--tau: inf is not a finite number", "train --out x --tau inf");
     expect_failure(2, "--lr: -1 is not a number above 0", "train --out x --lr -1");
     expect_failure(2, "--n: 1 points are fewer than the 2 clusters of --k", "train --out x --n 1 --k 2");
-    expect_failure(2, "--loss: 'hinge' is none of softmin|sparsemin", "train --out x --loss hinge");
+    expect_failure(2, "--loss: 'hinge' is none of softmin, sparsemin", "train --out x --loss hinge");
     expect_failure(2, "--scratch: 'dot' is none of", "train --out x --scratch dot");
     expect_failure(2, "--clip: 'none' is not a finite number", "train --out x --clip none");
     /* a run's own options, or the defaults, are refused as well */

@@ -83,8 +83,10 @@ START_TEST(unknown_things_are_refused_by_name) {
     for (const ts_simplex *const *map = ts_simplex_maps; *map != NULL; map++)
         snprintf(maps + strlen(maps), sizeof maps - strlen(maps), "%s%s", (*map)->name, map[1] != NULL ? ", " : ")");
     expect_change_refused("gumbel-softmax", "argmx", maps);
-    expect_change_refused("\"-data[1:2]\"", "\"dat\"", "self_points.key: unknown 'dat' (data, code, norm, one, memory)");
-    expect_change_refused("\"-data[1:2]\"", "\"--data\"", "self_points.key: unknown '-data' (data, code, norm, one, memory)");
+    expect_change_refused("\"-data[1:2]\"", "\"dat\"",
+                          "self_points.key: unknown 'dat' (data, code, norm, one, memory)");
+    expect_change_refused("\"-data[1:2]\"", "\"--data\"",
+                          "self_points.key: unknown '-data' (data, code, norm, one, memory)");
     expect_change_refused("\"-data[1:2]\"", "\"-learned\"",
                           "self_points.key: unknown 'learned' (data, code, norm, one, memory)");
     expect_change_refused("\"-data[1:2]\"", "\"\"", "self_points.key: unknown '' (data, code, norm, one, memory)");

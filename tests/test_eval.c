@@ -346,7 +346,7 @@ START_TEST(wrong_command_lines) {
         {"--csv -", "--csv: - is no name of a file"},
         {"--csv ./model.safetensors", "--csv: would write over model.safetensors"},
         {"more.safetensors", "one CHECKPOINT at a time"},
-        {"--k 3", "unknown option '--k'"},
+        {"--k 4", "data of d = 2, k = 4 for a model of d = 2, k = 3"},
     };
     make_checkpoints();
     for (size_t i = 0; i < sizeof list / sizeof list[0]; i++)

@@ -84,7 +84,7 @@ START_TEST(wrong_combinations_are_named) {
     ck_assert_int_eq(ts_train_check(&o, &error), TS_OK);
     o.families = 0;
     expect_refused(&o, "families must be from 1 to 6");
-    o.families = 6;
+    o.families = 7;
     expect_refused(&o, "families must be");
     o.families = 1;
     o.batch = o.eval_batches = 5000;

@@ -35,8 +35,11 @@ static ts_task_spec task_of(const cli_eval_job *job, int64_t n, ts_family family
                           .unequal = (t->unequal && !o->equal) || o->unequal};
 }
 
-static int check_task(const ts_task_spec *task) {
+static int check_task(const ts_model *model, const ts_task_spec *task) {
     ts_error error = {.status = TS_OK};
+    ts_layout layout;
+    if (ts_model_layout(model, task->d, task->k, &layout, &error) != TS_OK)
+        return cli_fail(CLI_WRONG_USE, "--d, --k: %s", error.text);
     if (task->n < task->k)
         return cli_fail(CLI_WRONG_USE, "--n: %lld points are fewer than the %lld clusters", (long long)task->n,
                         (long long)task->k);
@@ -65,7 +68,7 @@ static int make_rows(cli_eval_job *job) {
         const int of_n = job->n_rows / o->starts / families, of_family = job->n_rows / o->starts % families;
         row->task = task_of(job, o->points.count > 0 ? (int64_t)o->points.value[of_n] : t->n, family[of_family]);
         row->start = o->start[job->n_rows % o->starts];
-        const int status = check_task(&row->task);
+        const int status = check_task(&job->trainer->model, &row->task);
         if (status != CLI_DONE) return status;
         if (!make_curves(job, row)) return cli_fail_memory(job->options->checkpoint);
     }

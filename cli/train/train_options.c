@@ -30,6 +30,8 @@ static const cli_option options_table[] = {
     CLI_GROUP("Model and loss"),
     CLI_OPTION(CLI_TEXT, "arch", "FILE.json", arch,
                "layers of one's own (docs/definitions.md), instead of the papers' model"),
+    CLI_OPTION(CLI_FLAG, "list-layers", NULL, list_layers,
+               "prints the types of layers and their fields, and trains nothing"),
     CLI_OPTION(CLI_TEXT, "start", "FILE", start,
                "a checkpoint whose parameters it begins with; or the word construction:\nthe papers' blocks begin as "
                "soft k-means"),
@@ -248,10 +250,41 @@ static int check_together(const cli_train_options *o) {
     return CLI_GO_ON;
 }
 
+static void print_default(const ts_field *f) {
+    if (f->kind == TS_FIELD_FLAG) {
+        printf("true or false, %s", f->initial != 0 ? "true" : "false");
+    } else if (f->kind == TS_FIELD_CHOICE || f->kind == TS_FIELD_MAP) {
+        const char *word;
+        for (int i = 0; (word = ts_field_word(f, i)) != NULL; i++) printf("%s%s", i == 0 ? "" : "|", word);
+        if (f->initial >= 0) printf(", %s", ts_field_word(f, (int)f->initial));
+    } else {
+        printf("%s%s, %g", f->kind == TS_FIELD_WHOLE ? "whole number" : "number", f->numbers > 1 ? " or list" : "",
+               f->initial);
+    }
+}
+
+/* From the descriptors, so that it cannot drift. */
+static int list_layers(void) {
+    enum { WIDTH = 14 };
+    for (int t = 0; ts_layer_types[t] != NULL; t++) {
+        const ts_layer_type *type = ts_layer_types[t];
+        printf("%s%s%s: %s\n", t == 0 ? "" : "\n", type->name, type->list ? " [layers]" : "", type->summary);
+        for (int p = 0; type->parts != NULL && type->parts[p] != NULL; p++)
+            printf("  %-*s (trained) or a group, copies, fields of linear\n", WIDTH, type->parts[p]);
+        for (const ts_field *f = type->fields; f->name != NULL; f++) {
+            printf("  %-*s (", WIDTH, f->name);
+            print_default(f);
+            printf(")%s%s\n", f->help != NULL ? " " : "", f->help != NULL ? f->help : "");
+        }
+    }
+    return CLI_DONE;
+}
+
 int cli_train_read_options(int n_words, char *const *words, cli_train_options *options) {
     ts_error error = {.status = TS_OK};
     *options = defaults();
     int status = cli_parse(&command, n_words, words, options, NULL);
+    if (status == CLI_GO_ON && options->list_layers) return list_layers();
     if (status == CLI_GO_ON) status = complete(options);
     if (status != CLI_GO_ON) return status;
     if (options->resume != NULL) return check_resume(options);

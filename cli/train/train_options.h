@@ -15,6 +15,7 @@ typedef struct cli_train_options {
     int64_t checkpoint_every; /* 0: every tenth evaluation */
     int64_t steps;            /* 0: not given */
     /* as words of the command line, from which `train` is completed */
+    bool list_layers;
     cli_range n, d, k, components;
     cli_span scale;
     const char *loss, *optimiser, *data, *columns, *labels_column;
