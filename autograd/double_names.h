@@ -405,6 +405,7 @@
 #define ts_runner_begin_exactly ts_runner_begin_exactly_double
 #define ts_runner_bytes ts_runner_bytes_double
 #define ts_runner_create ts_runner_create_double
+#define ts_runner_create_for ts_runner_create_for_double
 #define ts_runner_find_lost ts_runner_find_lost_double
 #define ts_runner_find_medoids ts_runner_find_medoids_double
 #define ts_runner_finish ts_runner_finish_double
@@ -421,6 +422,7 @@
 #define ts_runner_state ts_runner_state_double
 #define ts_runner_step ts_runner_step_double
 #define ts_runner_step_exactly ts_runner_step_exactly_double
+#define ts_runner_step_model ts_runner_step_model_double
 #define ts_runner_weights ts_runner_weights_double
 #define ts_runs_of ts_runs_of_double
 #define ts_scale ts_scale_double

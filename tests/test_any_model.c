@@ -44,6 +44,14 @@ START_TEST(trained_on_ranges_and_used_on_any_data) {
     json_decref(report);
     ck_assert_int_eq(tessera("inspect r/last.safetensors"), 0);
     ck_assert_ptr_nonnull(strstr(out, "for any d, any k"));
+    char *script = script_of("inspect r/last.safetensors --plot w.svg");
+    expect_drawn(script, "Weights of m");
+    expect_drawn(script, "gated_move");
+    expect_drawn(script, "feed.in");
+    expect_readable(script);
+    free(script);
+    expect_failure(1, "attention: m: its layers are not the four blocks of a definition",
+                   "inspect r/last.safetensors --attention a.svg");
     ck_assert_int_eq(tessera("graph --arch m.json --loss"), 0);
     ck_assert_ptr_nonnull(strstr(out, "layers.0.points.0.soft_assignment"));
     expect_failure(1, "--start construction: deep has not the four blocks of a construction",

@@ -5,7 +5,7 @@
 #include "../autograd/gradcheck.h"
 #include "../models/definition/learner.h"
 #include "../models/definition/variants.h"
-#include "../models/run/model_run.h"
+#include "../models/run/runner.h"
 #include "../models/run/transformer.h"
 #include "test_main.h"
 
@@ -268,6 +268,48 @@ START_TEST(steps_are_those_of_the_tape) {
 }
 END_TEST
 
+/* A runner of a model has the labels of its centres: the nearest, or the codes that points carry. */
+START_TEST(runners_label_points) {
+    ts_real points[N * D];
+    ts_model model = built(deep, D, K);
+    draw(points, N, D, 12);
+    const ts_problem problem = {.n = N, .d = D, .k = K, .points = points, .centers = points, .seed = 8};
+    for (int codes = 0; codes < 2; codes++) {
+        model.architecture->labels = codes ? TS_LABELS_CODE : TS_LABELS_NEAREST;
+        ts_runner *runner = ts_runner_create_for(&model, &problem, TS_RUN_REEMBED, &error);
+        ck_assert_msg(runner != NULL, "%s", error.text);
+        const ts_clustering *state = ts_runner_state(runner);
+        for (int i = 0; i < K; i++) ck_assert_int_eq(state->labels[i], i); /* the first rows are the centres */
+        ck_assert_int_eq(ts_runner_step(runner, &error), TS_OK);
+        ck_assert_int_eq(ts_runner_finish(runner, &error), TS_OK);
+        ck_assert_int_eq(state->steps, 1);
+        const ts_model_task task = {.n = N, .d = D, .k = K, .points = points, .centers = points, .seed = 8};
+        ts_model_run *run = ts_model_run_create(&model);
+        ck_assert_int_eq(ts_model_run_begin(run, &task, TS_RUN_REEMBED, &error), TS_OK);
+        ck_assert_int_eq(ts_model_run_step(run, &error), TS_OK);
+        for (int i = 0; i < N; i++) {
+            double least = INFINITY;
+            int64_t nearest = 0;
+            for (int j = 0; j < K; j++) {
+                double distance = 0;
+                for (int a = 0; a < D; a++) {
+                    const double x = (double)points[i * D + a] - state->exact_centers[j * D + a];
+                    distance += x * x;
+                }
+                if (distance < least) least = distance, nearest = j;
+            }
+            const ts_real *token = ts_model_run_points(run) + i * model.layout.e;
+            ck_assert_int_eq(state->labels[i], codes ? ts_layout_decode(&model.layout, token) : nearest);
+        }
+        ck_assert_int_eq(ts_runner_weights(runner, points, &error), TS_ERROR_USAGE);
+        error = (ts_error){.status = TS_OK};
+        ts_model_run_free(run);
+        ts_runner_free(runner);
+    }
+    ts_model_clear(&model);
+}
+END_TEST
+
 /* A model of equivariant layers serves any d and k, and a rotation of the data rotates what it does. */
 START_TEST(equivariant_models_turn_with_the_data) {
     maker *const of[] = {equivariant, moves};
@@ -408,6 +450,7 @@ int main(void) {
     if (IS_DOUBLE) tcase_add_loop_test(cases, gradients_of_whole_models, 0, MAKERS);
     tcase_add_loop_test(cases, steps_are_those_of_the_tape, 0, MAKERS);
     tcase_add_loop_test(cases, equivariant_models_turn_with_the_data, 0, 2);
+    tcase_add_test(cases, runners_label_points);
     tcase_add_test(cases, constructions_are_such_models);
     tcase_add_test(cases, refusals_name_the_part);
     tcase_add_test(cases, models_of_fixed_sizes_refuse_other_data);

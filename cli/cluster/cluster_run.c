@@ -85,21 +85,6 @@ int cli_run_transformer(const cli_cluster_job *job, cli_run *run, int64_t restar
 
 /* ---- learned models ---------------------------------------------------------------------------------------------- */
 
-/* Labels every point with its nearest centre, the lowest index among equals; whether any label changed. */
-static bool label_nearest(const cli_cluster_job *job, const double *centers, int64_t *labels) {
-    const int64_t n = job->n, k = job->k;
-    const ts_points points = cli_cluster_job_points(job);
-    bool changed = false;
-#pragma omp parallel for reduction(|| : changed) if (ts_worth_parallel(n * k * job->d))
-    for (int64_t i = 0; i < n; i++) {
-        int64_t nearest;
-        ts_point_nearest(&points, i, k, centers, &nearest);
-        changed = changed || labels[i] != nearest;
-        labels[i] = nearest;
-    }
-    return changed;
-}
-
 /* Keeps the centres of a step if their objective is the least so far. */
 static void keep_better(const cli_cluster_job *job, cli_run *run, const double *centers, const int64_t *labels) {
     const ts_points points = cli_cluster_job_points(job);
@@ -113,32 +98,19 @@ static void keep_better(const cli_cluster_job *job, cli_run *run, const double *
     memcpy(run->labels, labels, (size_t)job->n * sizeof *labels);
 }
 
-static void widen(int64_t count, const ts_real *from, double *to) {
-    for (int64_t i = 0; i < count; i++) to[i] = (double)from[i];
-}
-
 /* Steps until the labels repeat, from run->start. */
-static int step_learned(const cli_cluster_job *job, cli_run *run, ts_model_run *learned, double *centers,
-                        int64_t *labels, int64_t restarts, cli_progress *progress) {
+static int step_model(const cli_cluster_job *job, cli_run *run, ts_runner *runner, int64_t restarts,
+                      cli_progress *progress) {
     const cli_cluster_options *o = job->options;
+    const ts_clustering *state = ts_runner_state(runner);
     ts_error error = {.status = TS_OK};
-    const ts_model_task task = {
-        .n = job->n,
-        .d = job->d,
-        .k = job->k,
-        .points = job->points,
-        .centers = run->start,
-        .seed = ts_rng_bits((ts_rng){o->shared.seed, ts_rng_stream("model draws"), 0}, (uint64_t)run->restart)};
-    if (ts_model_run_begin(learned, &task, TS_RUN_AS_MODEL, &error) != TS_OK) return cli_cluster_fail(job, &error);
-    label_nearest(job, run->path, labels);
-    keep_better(job, run, run->path, labels);
+    keep_better(job, run, state->exact_centers, state->labels);
     while (run->steps < o->steps && (o->steps_exact || !run->converged)) {
-        if (ts_model_run_step(learned, &error) != TS_OK) return cli_cluster_fail(job, &error);
-        widen(job->k * job->d, ts_model_run_centers(learned), centers);
+        if (ts_runner_step(runner, &error) != TS_OK) return cli_cluster_fail(job, &error);
         run->steps++;
-        run->converged = !label_nearest(job, centers, labels);
-        keep_better(job, run, centers, labels);
-        const bool room = !job->keeps_path || extend_path(job, run, centers);
+        run->converged = state->converged;
+        keep_better(job, run, state->exact_centers, state->labels);
+        const bool room = !job->keeps_path || extend_path(job, run, state->exact_centers);
         cli_progress_step(progress, run->restart, restarts, run->steps, o->steps);
         if (!room) return cli_cluster_fail_memory(job);
     }
@@ -146,18 +118,17 @@ static int step_learned(const cli_cluster_job *job, cli_run *run, ts_model_run *
     return cli_fail(CLI_FAILED, "%s: the model diverges", cli_source_name(o->file));
 }
 
-int cli_run_learned(const cli_cluster_job *job, cli_run *run, int64_t restarts, cli_progress *progress) {
-    ts_model_run *learned = ts_model_run_create(job->model.model);
-    int64_t *labels = cli_allocate(job->n, 1, sizeof *labels);
-    double *centers = cli_allocate(job->k, job->d, sizeof *centers);
+int cli_run_model(const cli_cluster_job *job, cli_run *run, int64_t restarts, cli_progress *progress) {
+    ts_problem problem = cli_run_problem(job, run);
+    ts_error error = {.status = TS_OK};
+    problem.seed =
+        ts_rng_bits((ts_rng){job->options->shared.seed, ts_rng_stream("model draws"), 0}, (uint64_t)run->restart);
+    ts_runner *runner = ts_runner_create_for(job->model.model, &problem, TS_RUN_AS_MODEL, &error);
     run->steps = 0;
     run->converged = false;
     run->criterion = INFINITY;
-    const bool room = learned != NULL && labels != NULL && centers != NULL;
-    const int code =
-        room ? step_learned(job, run, learned, centers, labels, restarts, progress) : cli_cluster_fail_memory(job);
-    ts_model_run_free(learned);
-    free(labels);
-    free(centers);
+    if (runner == NULL) return cli_cluster_fail(job, &error);
+    const int code = step_model(job, run, runner, restarts, progress);
+    ts_runner_free(runner);
     return code;
 }

@@ -8,6 +8,6 @@
 /* Runs from the centres at the beginning of run->path; a learned model ends at its best step. CLI_DONE, or CLI_FAILED
  * after saying why. */
 int cli_run_transformer(const cli_cluster_job *job, cli_run *run, int64_t restarts, cli_progress *progress);
-int cli_run_learned(const cli_cluster_job *job, cli_run *run, int64_t restarts, cli_progress *progress);
+int cli_run_model(const cli_cluster_job *job, cli_run *run, int64_t restarts, cli_progress *progress);
 
 #endif

@@ -136,7 +136,7 @@ static int run_restart(cli_cluster_job *job, cli_run *run, int64_t r, int64_t *r
         if (status == CLI_DONE) *restarts = count_restarts(job);
     }
     if (status != CLI_DONE) return status;
-    return (job->model.model != NULL ? cli_run_learned : cli_run_transformer)(job, run, *restarts, progress);
+    return (job->model.model != NULL ? cli_run_model : cli_run_transformer)(job, run, *restarts, progress);
 }
 
 static int run_restarts(cli_cluster_job *job) {

@@ -45,6 +45,8 @@ static bool draw_weights(const void *result, const char *path, ts_io_error *erro
     const cli_inspect_file *file = result;
     ts_transformer model;
     ts_error reason = {.status = TS_OK};
+    if (file->trainer->model.architecture->definition == NULL)
+        return cli_inspect_plot_layers(&file->trainer->model, path, error);
     if (ts_transformer_of_model(&model, &file->trainer->model, &reason) != TS_OK) {
         snprintf(error->text, sizeof error->text, "plot: %s", reason.text);
         return false;

@@ -197,6 +197,7 @@ ts_runner *ts_runner_create(const ts_definition *definition, const ts_problem *p
 
 void ts_runner_free(ts_runner *c) {
     if (c == NULL) return;
+    ts_model_run_free(c->run);
     ts_transformer_clear(&c->model);
     ts_tape_free(c->tape);
     ts_streamed_layer_free(c->streamed);
@@ -219,6 +220,7 @@ const ts_clustering *ts_runner_state(const ts_runner *runner) {
 }
 
 size_t ts_runner_bytes(const ts_runner *runner) {
+    if (runner->run != NULL) return ts_model_run_bytes(runner->run);
     const size_t streamed = runner->streamed ? ts_streamed_layer_bytes(runner->streamed) : 0;
     return ts_tape_bytes(runner->tape) + streamed;
 }
@@ -229,6 +231,7 @@ bool ts_runner_is_exact(const ts_runner *c) {
 
 int64_t ts_runner_onehot_rows(const ts_runner *c) {
     int64_t rows = 0;
+    if (c->run != NULL) return -1;
     if (c->model.construction == TS_CONSTRUCTION_BINARY) return -1;
     if (c->streamed) return c->assigned ? c->problem.n - ts_streamed_layer_shared(c->streamed) : 0;
     for (int64_t i = 0; i < c->problem.n; i++) {
@@ -348,6 +351,7 @@ static ts_status step_tokens(ts_runner *c, bool *same, bool *rest, ts_error *err
 ts_status ts_runner_step(ts_runner *c, ts_error *error) {
     const int64_t repairs = c->state.empty_repairs;
     bool same = false, rest = false;
+    if (c->run != NULL) return ts_runner_step_model(c, error);
     c->state.steps++;
     c->state.trimmed = 0;
     if ((c->exact ? ts_runner_step_exactly : step_tokens)(c, &same, &rest, error) != TS_OK) return error->status;
@@ -381,6 +385,7 @@ static ts_status finish_streamed(ts_runner *c, ts_error *error) {
 ts_status ts_runner_finish(ts_runner *c, ts_error *error) {
     ts_tensor *points = NULL;
     bool same = false;
+    if (c->run != NULL) return TS_OK; /* labels are those of its centres already */
     if (c->streamed) return finish_streamed(c, error);
     ts_tensor *centers = assign(c, &points, &same);
     if (centers == NULL) return tape_failure(c, error);
@@ -395,6 +400,8 @@ ts_status ts_runner_finish(ts_runner *c, ts_error *error) {
 
 ts_status ts_runner_weights(ts_runner *c, ts_real *weights, ts_error *error) {
     const int64_t n = c->problem.n, k = c->model.k;
+    if (c->run != NULL)
+        return ts_error_set(error, TS_ERROR_USAGE, "a model of layers says which centre is nearest, and no weights");
     if (c->streamed) {
         ts_streamed_layer_weights(c->streamed, c->state.labels, weights);
         return TS_OK;

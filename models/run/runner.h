@@ -1,4 +1,4 @@
-/* runner.h: runs a clustering transformer on one data set, one layer in each step.
+/* runner.h: runs any clustering transformer, a construction or a trained model, on one data set, step by step.
  *
  *     ts_runner *c = ts_runner_create(&definition, &problem, &error);
  *     while (!ts_runner_state(c)->converged && steps-- > 0)
@@ -18,12 +18,18 @@
 
 #include "../data/clustering.h"
 #include "../definition/definition.h"
+#include "model_run.h"
 
 typedef struct ts_runner ts_runner;
 
 /* NULL, with *error set, if the definition or the problem is refused (k < 1, k > n, d < 1, a point without direction
  * although the definition normalises) or memory is short. The problem's points must outlive the runner. */
 ts_runner *ts_runner_create(const ts_definition *definition, const ts_problem *problem, ts_error *error);
+/* The same for any model (model.h), trained ones too, which must outlive the runner; problem.seed is that of its marks
+ * and random draws. There is nothing outside its layers: no repairs, no medoids, no trimming. The labels of the state
+ * are those of its centres, from the beginning on: the nearest centre's, or the codes' if the model says so; it has
+ * converged when a step changes no label. */
+ts_runner *ts_runner_create_for(const ts_model *model, const ts_problem *problem, ts_run_mode mode, ts_error *error);
 void ts_runner_free(ts_runner *runner);
 
 /* Assigns the points and moves the centres, once. Fails if memory is short, if the layer's numbers are not finite, and

@@ -4,6 +4,7 @@
 
 #include "../data/clustering.h"
 #include "../definition/definition.h"
+#include "model_run.h"
 #include "streamed_layer.h"
 #include "transformer.h"
 
@@ -31,6 +32,8 @@ struct ts_runner {
     double same_weight; /* two assignments are the same if no weight differs by more */
     double widest;      /* the range of the widest data column after embedding */
     ts_clustering state;
+    ts_model_run *run;  /* of a model of any layers; NULL: it is a definition's transformer, and all above is its */
+    const ts_model *of; /* that model */
     /* k-medoids: the cheapest state found */
     double best_cost;
     int64_t *best_medoids;
@@ -43,6 +46,9 @@ void ts_runner_find_lost(ts_runner *runner, const ts_real *means);
 bool ts_runner_fits_exactly(const ts_definition *definition, int64_t d, int64_t k);
 ts_status ts_runner_begin_exactly(ts_runner *runner, const ts_definition *definition, ts_error *error);
 ts_status ts_runner_step_exactly(ts_runner *runner, bool *same, bool *rest, ts_error *error);
+
+/* A step of a model of any layers (runner_model.c). */
+ts_status ts_runner_step_model(ts_runner *runner, ts_error *error);
 
 /* Has a coordinate of a centre not moved, up to rounding? */
 bool ts_runner_rests(double now, double before, double widest, double eps);
