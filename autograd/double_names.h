@@ -65,6 +65,7 @@
 #define ts_binary_scratch ts_binary_scratch_double
 #define ts_block_names ts_block_names_double
 #define ts_borrow ts_borrow_double
+#define ts_bounds_draw ts_bounds_draw_double
 #define ts_broadcast_shapes ts_broadcast_shapes_double
 #define ts_broadcast_strides ts_broadcast_strides_double
 #define ts_broadcast_to ts_broadcast_to_double
@@ -263,6 +264,7 @@
 #define ts_nearest_keys_ties ts_nearest_keys_ties_double
 #define ts_nearest_keys_work ts_nearest_keys_work_double
 #define ts_neg ts_neg_double
+#define ts_nested_source ts_nested_source_double
 #define ts_no_fields ts_no_fields_double
 #define ts_noise_normal ts_noise_normal_double
 #define ts_norm_layer_add ts_norm_layer_add_double
@@ -426,6 +428,7 @@
 #define ts_runner_weights ts_runner_weights_double
 #define ts_runs_of ts_runs_of_double
 #define ts_scale ts_scale_double
+#define ts_scale_columns ts_scale_columns_double
 #define ts_schedule_by_name ts_schedule_by_name_double
 #define ts_schedule_defaults ts_schedule_defaults_double
 #define ts_schedule_name ts_schedule_name_double
@@ -468,6 +471,8 @@
 #define ts_source_mixture ts_source_mixture_double
 #define ts_source_of_families ts_source_of_families_double
 #define ts_source_of_rows ts_source_of_rows_double
+#define ts_source_type_by_name ts_source_type_by_name_double
+#define ts_source_types ts_source_types_double
 #define ts_sparsemax ts_sparsemax_double
 #define ts_sparsemax_map ts_sparsemax_map_double
 #define ts_sparsemin_loss ts_sparsemin_loss_double

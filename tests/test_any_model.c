@@ -93,6 +93,12 @@ START_TEST(rows_of_a_file_are_tasks) {
                    "train --resume d --steps 15 --data other.csv --labels-column name");
     ck_assert_int_eq(tessera("train --resume d --steps 15 %s --quiet", data), 0);
     ck_assert_int_eq(tessera("eval d/last.safetensors --tasks 2 --n 10 --quiet"), 0);
+    ck_assert_int_eq(tessera("train " SMALL " --source nested:groups=2,scale=.1 --n 20 --d 2 --k 4 --out nested"), 0);
+    ck_assert_int_eq(tessera("train --resume nested --steps 12 --quiet"), 0);
+    json_t *report = tessera_json("inspect nested/last.safetensors");
+    ck_assert_double_eq(number(json_object_get(report, "options"), "source_groups"), 2);
+    json_decref(report);
+    expect_failure(2, "--source: 'x' is none of nested", "train " SMALL " --source x --out e");
     expect_failure(2, "--data-share: of what? --data says it", "train " SMALL " --data-share .5 --out e");
 }
 END_TEST

@@ -117,6 +117,33 @@ START_TEST(mixtures_have_their_shares) {
 }
 END_TEST
 
+/* Every named source draws tasks in its bounds, reproducibly. */
+START_TEST(sources_by_name) {
+    double field[TS_MAX_FIELDS];
+    ts_task_buffer buffer = {0}, other = {0};
+    ck_assert_ptr_null(ts_source_type_by_name("none"));
+    for (int s = 0; ts_source_types[s] != NULL; s++) {
+        ck_assert_ptr_eq(ts_source_type_by_name(ts_source_types[s]->name), ts_source_types[s]);
+        ts_fields_set_defaults(ts_source_types[s]->fields, field);
+        ts_source *source =
+            ts_source_types[s]->create((ts_bounds){8, 20}, (ts_bounds){1, 4}, (ts_bounds){2, 5}, field, &error);
+        ck_assert_msg(source != NULL, "%s", error.text);
+        bool differ = false;
+        for (uint64_t t = 0; t < 50; t++) {
+            const ts_task task = drawn(source, 2, t, &buffer), again = drawn(source, 2, t, &other);
+            ck_assert_mem_eq(task.points, again.points, (size_t)(task.n * task.d) * sizeof(ts_real));
+            for (int64_t i = 0; i < task.n * task.d; i++) ck_assert(task.points[i] >= 0 && task.points[i] <= 1);
+            const ts_task next = drawn(source, 3, t, &other);
+            differ = differ || next.n != task.n || memcmp(next.points, task.points, sizeof(ts_real)) != 0;
+        }
+        ck_assert(differ);
+        ts_source_free(source);
+    }
+    ts_task_buffer_clear(&buffer);
+    ts_task_buffer_clear(&other);
+}
+END_TEST
+
 static ts_status lie(const ts_source *source, uint64_t seed, uint32_t step, uint64_t task, ts_task_buffer *buffer,
                      ts_task *out, ts_error *reason) {
     (void)source, (void)seed, (void)step, (void)task, (void)reason;
@@ -166,6 +193,7 @@ int main(void) {
     tcase_add_test(cases, single_sizes_are_plain_tasks);
     tcase_add_test(cases, rows_are_subsets_of_the_data);
     tcase_add_test(cases, mixtures_have_their_shares);
+    tcase_add_test(cases, sources_by_name);
     tcase_add_test(cases, wrong_sources_are_refused);
     return run_case("sources of tasks", cases);
 }

@@ -220,6 +220,10 @@ static json_t *options_json(const ts_train_options *o) {
     for (int i = 0; i < MORE_FIELDS; i++)
         if (!is_zero(&more_fields[i], o))
             json_object_set_new(object, more_fields[i].key, field_json(&more_fields[i], o));
+    if (o->source.type != NULL) {
+        json_object_set_new(object, "source", json_string(o->source.type->name));
+        put_numbers(object, "source_", o->source.type->fields, o->source.field);
+    }
     put_numbers(object, "loss_", ts_loss_of(&o->loss)->fields, o->loss.field);
     json_object_set_new(object, "family", families_json(o));
     if (o->freeze[0] != '\0') json_object_set_new(object, "freeze", json_string(o->freeze));
@@ -297,6 +301,14 @@ static json_t *metadata_json(const ts_safetensors *file, const char *key, ts_err
     return NULL;
 }
 
+static bool read_source(const json_t *object, ts_train_source *source, ts_error *error) {
+    const json_t *name = json_object_get(object, "source");
+    if (name == NULL) return true;
+    source->type = json_is_string(name) ? ts_source_type_by_name(json_string_value(name)) : NULL;
+    if (source->type == NULL) return refuse(error, "options.source is unknown");
+    return read_numbers(object, "source_", source->type->fields, source->field, error);
+}
+
 static bool read_options(const ts_safetensors *file, ts_train_options *o, ts_error *error) {
     json_t *object = metadata_json(file, "options", error);
     *o = (ts_train_options){0};
@@ -306,6 +318,7 @@ static bool read_options(const ts_safetensors *file, ts_train_options *o, ts_err
     bool ok = read_families(object, o, error) && read_names(object, o, error) &&
               read_numbers(object, "", ts_optimiser_type_of(o->optimiser.kind)->fields, o->optimiser.number, error) &&
               read_numbers(object, "loss_", ts_loss_of(&o->loss)->fields, o->loss.field, error);
+    ok = ok && read_source(object, &o->source, error);
     for (int i = 0; ok && i < MORE_FIELDS; i++)
         if (json_object_get(object, more_fields[i].key) != NULL)
             ok = read_field(&more_fields[i], object, o, "options", error);

@@ -1,7 +1,40 @@
 /* source.c: what sources have in common. */
 #include "source.h"
 
+#include <math.h>
 #include <stdlib.h>
+#include <string.h>
+
+#include "train/sources_list.h" /* written by meson from its list */
+
+#define DECLARE(name) extern const ts_source_type ts_##name##_source;
+#define ENTRY(name) &ts_##name##_source,
+TS_SOURCES_LIST(DECLARE)
+const ts_source_type *const ts_source_types[] = {TS_SOURCES_LIST(ENTRY) NULL};
+
+const ts_source_type *ts_source_type_by_name(const char *name) {
+    for (int i = 0; ts_source_types[i] != NULL; i++)
+        if (strcmp(ts_source_types[i]->name, name) == 0) return ts_source_types[i];
+    return NULL;
+}
+
+void ts_scale_columns(int64_t n, int64_t d, ts_real *points) {
+    for (int64_t a = 0; a < d; a++) {
+        ts_real *column = points + a, low = column[0], high = column[0];
+        for (int64_t i = 1; i < n; i++) {
+            low = column[i * d] < low ? column[i * d] : low;
+            high = column[i * d] > high ? column[i * d] : high;
+        }
+        const double range = (double)high - (double)low;
+        for (int64_t i = 0; i < n; i++)
+            column[i * d] = high > low ? (ts_real)(((double)column[i * d] - (double)low) / range) : 0;
+    }
+}
+
+int64_t ts_bounds_draw(ts_bounds range, double u) {
+    const int64_t value = range.least + (int64_t)floor(u * (double)(range.most - range.least + 1));
+    return value > range.most ? range.most : value;
+}
 
 void ts_task_buffer_clear(ts_task_buffer *buffer) {
     free(buffer->points);

@@ -4,6 +4,7 @@
  *                 task t is of family[t mod families]
  *     rows        random rows of the caller's data, without replacement and in random order, and random columns where
  *                 ranges want fewer; every column of a task is scaled to [0,1]
+ *     nested      clusters of clusters (sources/nested.c), and others by name
  *     mixture     the one or the other of several, drawn with given shares
  *
  * and any of the caller's: a source is a struct of two functions. A task depends on (seed, step, task) alone, so
@@ -11,6 +12,7 @@
 #ifndef TS_SOURCE_H
 #define TS_SOURCE_H
 
+#include "../layers/field.h"
 #include "tasks.h"
 
 typedef struct ts_task {
@@ -60,6 +62,22 @@ ts_source *ts_source_of_families(const ts_families_spec *spec, ts_error *error);
 /* points [rows,columns] must outlive the source. n, d and k are cut to what the data have. */
 ts_source *ts_source_of_rows(const ts_real *points, int64_t rows, int64_t columns, ts_bounds n, ts_bounds d,
                              ts_bounds k, ts_error *error);
+
+/* Sources by name: a descriptor in a file of sources/. */
+typedef struct ts_source_type {
+    const char *name, *summary;
+    const ts_field *fields;
+    /* With tasks of these sizes; NULL with *error set. */
+    ts_source *(*create)(ts_bounds n, ts_bounds d, ts_bounds k, const double *fields, ts_error *error);
+} ts_source_type;
+extern const ts_source_type *const ts_source_types[];           /* ending with NULL */
+const ts_source_type *ts_source_type_by_name(const char *name); /* NULL: there is none */
+
+/* Scales every column of points [n,d] to run from 0 to 1; one whose numbers are all equal becomes 0. */
+void ts_scale_columns(int64_t n, int64_t d, ts_real *points);
+
+/* A whole number of the range by a uniform u in (0,1), each as likely. */
+int64_t ts_bounds_draw(ts_bounds range, double u);
 
 /* Takes the parts, also if it fails. Shares are positive; they need not have the sum 1. */
 enum { TS_MOST_PARTS = 8 };

@@ -188,6 +188,8 @@ static ts_bounds range(int64_t least, int64_t most) {
 
 static ts_source *families_of(const ts_train_options *o, ts_error *error) {
     const ts_train_source *s = &o->source;
+    if (s->type != NULL)
+        return s->type->create(range(o->n, s->n_most), range(o->d, s->d_most), range(o->k, s->k_most), s->field, error);
     ts_families_spec spec = {.n = range(o->n, s->n_most),
                              .d = range(o->d, s->d_most),
                              .k = range(o->k, s->k_most),
@@ -222,7 +224,7 @@ static ts_source *make_source(const ts_train_options *o, ts_error *error) {
 
 static bool is_plain(const ts_train_source *s) {
     return s->n_most == 0 && s->d_most == 0 && s->k_most == 0 && s->components == 0 && s->components_most == 0 &&
-           !(s->scale_most > 0) && s->rows == 0 && s->data == NULL;
+           !(s->scale_most > 0) && s->rows == 0 && s->data == NULL && s->type == NULL;
 }
 
 static bool lacks_data(const ts_train_source *s) {

@@ -23,7 +23,7 @@
 #include "schedule.h"
 #include "source.h"
 
-enum { TS_FREEZE_TEXT = 256 };
+enum { TS_FREEZE_TEXT = 256, TS_TRAIN_SOURCE_FIELDS = 8 };
 
 /* Tasks that are not all alike. Where all is 0, tasks are as the options beside it say. */
 typedef struct ts_train_source {
@@ -32,9 +32,11 @@ typedef struct ts_train_source {
     double scale_most;                   /* component_scale is drawn up to this */
     const ts_real *data;                 /* [rows,columns]: tasks are random rows of it; must outlive the trainer */
     int64_t rows, columns;
-    double data_share;    /* the share of tasks that are of data, in (0,1]; 0 stands for 1: all */
-    uint64_t data_mark;   /* ts_train_data_mark, by which a run knows its data again */
-    const ts_source *own; /* the caller's source instead; must outlive the trainer */
+    double data_share;                    /* the share of tasks that are of data, in (0,1]; 0 stands for 1: all */
+    uint64_t data_mark;                   /* ts_train_data_mark, by which a run knows its data again */
+    const ts_source_type *type;           /* by name, instead of families; NULL: none */
+    double field[TS_TRAIN_SOURCE_FIELDS]; /* of it */
+    const ts_source *own;                 /* the caller's source instead; must outlive the trainer */
 } ts_train_source;
 uint64_t ts_train_data_mark(const ts_real *data, int64_t rows, int64_t columns);
 

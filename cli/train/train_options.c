@@ -20,6 +20,8 @@ static const cli_option options_table[] = {
     CLI_OPTION(CLI_SPAN, "component-scale", "S[:T]", scale, "deviation of a component (default .1)"),
     CLI_OPTION(CLI_FLAG, "anisotropic", NULL, train.anisotropic, "components have a scale in every direction"),
     CLI_OPTION(CLI_FLAG, "unequal", NULL, train.unequal, "components have unequal weights"),
+    CLI_OPTION(CLI_TEXT, "source", "NAME[:F=V,...]", source,
+               "tasks of another kind than --family: nested, clusters of clusters\n(groups, spread, scale)"),
     CLI_OPTION(CLI_TEXT, "data", "FILE", data,
                "tasks are random rows of this file, and columns if it has more than --d"),
     CLI_OPTION(CLI_TEXT, "columns", "LIST", columns, "of --data, as tessera cluster has it"),
@@ -170,6 +172,21 @@ static int read_optimiser(const cli_train_options *o, ts_optimiser_spec *spec) {
     return cli_read_fields("optimiser", o->optimiser == NULL ? "" : o->optimiser, fields, spec->number);
 }
 
+static const char *source_name(int i) {
+    return ts_source_types[i]->name;
+}
+
+static int read_source(const cli_train_options *o, ts_train_source *source) {
+    char name[CLI_FIELD_NAME];
+    int count = 0;
+    if (o->source == NULL) return CLI_GO_ON;
+    while (ts_source_types[count] != NULL) count++;
+    source->type = cli_field_name(o->source, name) ? ts_source_type_by_name(name) : NULL;
+    if (source->type == NULL) return no_such("source", o->source, source_name, count);
+    ts_fields_set_defaults(source->type->fields, source->field);
+    return cli_read_fields("source", o->source, source->type->fields, source->field);
+}
+
 /* Sizes and scales of tasks: single numbers, or ranges. */
 static void read_ranges(const cli_train_options *o, ts_train_options *t) {
     t->n = o->n.first, t->source.n_most = o->n.last;
@@ -188,6 +205,7 @@ static int complete(cli_train_options *o) {
     t->construction = constructions[o->scratch];
     int status = read_loss(o, &t->loss);
     if (status == CLI_GO_ON) status = read_optimiser(o, &t->optimiser);
+    if (status == CLI_GO_ON) status = read_source(o, &t->source);
     if (status != CLI_GO_ON) return status;
     read_ranges(o, t);
     t->seed = o->shared.seed;

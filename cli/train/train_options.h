@@ -18,7 +18,7 @@ typedef struct cli_train_options {
     bool list_layers;
     cli_range n, d, k, components;
     cli_span scale;
-    const char *loss, *optimiser, *data, *columns, *labels_column;
+    const char *loss, *optimiser, *source, *data, *columns, *labels_column;
     ts_real *rows; /* of --data; the caller frees them */
     double optimiser_number[CLI_TRAIN_NUMBERS];
     const char *family, *arch, *start, *freeze;

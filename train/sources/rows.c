@@ -12,10 +12,6 @@ typedef struct rows {
 
 enum { POINTS, DIMENSIONS, CLUSTERS, DRAWS };
 
-static int64_t between(ts_bounds range, ts_rng rng, uint64_t element) {
-    return range.least + ts_rng_below(rng, element, range.most - range.least + 1);
-}
-
 /* The first `count` of 0 .. total - 1 in random order: Fisher & Yates, stopped early. */
 static void choose(int64_t total, int64_t count, ts_rng rng, int64_t *order) {
     for (int64_t i = 0; i < total; i++) order[i] = i;
@@ -26,24 +22,13 @@ static void choose(int64_t total, int64_t count, ts_rng rng, int64_t *order) {
     }
 }
 
-static void scale_column(int64_t n, int64_t d, ts_real *column) {
-    ts_real low = column[0], high = column[0];
-    for (int64_t i = 1; i < n; i++) {
-        low = column[i * d] < low ? column[i * d] : low;
-        high = column[i * d] > high ? column[i * d] : high;
-    }
-    for (int64_t i = 0; i < n; i++)
-        column[i * d] =
-            high > low ? (ts_real)(((double)column[i * d] - (double)low) / ((double)high - (double)low)) : 0;
-}
-
 static ts_status draw(const ts_source *source, uint64_t seed, uint32_t step, uint64_t task, ts_task_buffer *buffer,
                       ts_task *out, ts_error *error) {
     const rows *r = (const rows *)(const void *)source;
     const ts_rng sizes = {seed, ts_rng_stream("task sizes"), step};
-    const int64_t n = between(source->n, sizes, task * DRAWS + POINTS),
-                  d = between(source->d, sizes, task * DRAWS + DIMENSIONS);
-    const int64_t k = between(source->k, sizes, task * DRAWS + CLUSTERS);
+    const int64_t n = ts_bounds_draw(source->n, ts_rng_uniform(sizes, task * DRAWS + POINTS)),
+                  d = ts_bounds_draw(source->d, ts_rng_uniform(sizes, task * DRAWS + DIMENSIONS));
+    const int64_t k = ts_bounds_draw(source->k, ts_rng_uniform(sizes, task * DRAWS + CLUSTERS));
     if (!ts_task_buffer_fit(buffer, n, d, (size_t)(r->rows + r->columns) * sizeof(int64_t)))
         return ts_error_set(error, TS_ERROR_MEMORY, "task: out of memory for n = %lld rows", (long long)n);
     int64_t *row = buffer->room, *column = row + r->rows;
@@ -52,7 +37,7 @@ static ts_status draw(const ts_source *source, uint64_t seed, uint32_t step, uin
     choose(r->columns, d, (ts_rng){own, ts_rng_stream("columns"), 0}, column);
     for (int64_t i = 0; i < n; i++)
         for (int64_t a = 0; a < d; a++) buffer->points[i * d + a] = r->points[row[i] * r->columns + column[a]];
-    for (int64_t a = 0; a < d; a++) scale_column(n, d, buffer->points + a);
+    ts_scale_columns(n, d, buffer->points);
     *out = (ts_task){n, d, k < n ? k : n, buffer->points};
     return TS_OK;
 }
