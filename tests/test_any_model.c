@@ -204,11 +204,13 @@ START_TEST(checkpoints_of_earlier_versions_load) {
     ck_assert_int_eq(tessera("inspect old/last.safetensors"), 0);
     write_file("two.csv", "0,0\n0,1\n5,5\n5,6\n");
     ck_assert_int_eq(tessera("cluster two.csv -k 2 --model old/last.safetensors"), 0);
-    /* it goes on as the same run made here does */
+    /* read and written again it has the same bytes; and it goes on (to other last digits than where it was begun, since
+     * those depend on processor and compiler) */
+    ck_assert_int_eq(tessera("train --resume old --steps 4 --quiet"), 0);
+    snprintf(command, sizeof command, "cmp old/last.safetensors '%s' >out.txt 2>err.txt", path);
+    ck_assert_int_eq(shell(command), 0);
     ck_assert_int_eq(tessera("train --resume old --steps 8 --quiet"), 0);
-    ck_assert_int_eq(
-        tessera("train --n 32 --d 2 --k 2 --steps 8 --batch 2 --eval-every 2 --eval-batches 1 --out new --quiet"), 0);
-    expect_same_files("old/last.safetensors", "new/last.safetensors");
+    ck_assert_ptr_nonnull(strstr(out, "old: 8 steps"));
 }
 END_TEST
 

@@ -100,6 +100,38 @@ START_TEST(tensors_of_another_model) {
 }
 END_TEST
 
+/* A model needs no state of an optimiser: a file of parameters alone is one, but no run. */
+START_TEST(models_without_optimiser) {
+    parts p;
+    ts_io_error io;
+    ts_error error = {.status = TS_OK};
+    ts_model model;
+    int64_t steps = 0;
+    open_parts(&p);
+    int kept = 0;
+    for (int i = 0; i < p.count; i++)
+        if (strncmp(p.tensors[i].name, "optimiser.", 10) != 0) p.tensors[kept++] = p.tensors[i];
+    ck_assert(kept > 0 && kept == p.count / 3);
+    ck_assert_msg(ts_safetensors_write("bare.safetensors", p.tensors, kept, p.notes, NOTES, &io), "%s", io.text);
+    ck_assert_msg(ts_model_load("bare.safetensors", &model, &steps, &error) == TS_OK, "%s", error.text);
+    ck_assert_int_gt(steps, 0);
+    for (int i = 0; i < ts_params_count(model.params); i++) {
+        const ts_safetensor *tensor = part(&p, ts_params_name(model.params, i));
+        ck_assert_mem_eq(ts_params_value(model.params, i), tensor->data,
+                         (size_t)ts_shape_size(ts_params_shape(model.params, i)) * sizeof(float));
+    }
+    ts_model_clear(&model);
+    ck_assert_ptr_null(ts_checkpoint_resume("bare.safetensors", &error));
+    ck_assert_msg(strstr(error.text, "tensor 'optimiser.0.") != NULL, "%s", error.text);
+    error = (ts_error){.status = TS_OK};
+    *part(&p, WEIGHT) = p.tensors[--kept];
+    ck_assert(ts_safetensors_write("bare.safetensors", p.tensors, kept, p.notes, NOTES, &io));
+    ck_assert_int_ne(ts_model_load("bare.safetensors", &model, NULL, &error), TS_OK);
+    ck_assert_ptr_null(model.params);
+    ts_safetensors_free(&p.file);
+}
+END_TEST
+
 static ts_safetensors_note *note(parts *p, const char *key) {
     for (int i = 0; i < NOTES; i++)
         if (strcmp(p->notes[i].key, key) == 0) return &p->notes[i];
@@ -252,6 +284,7 @@ END_TEST
 int main(void) {
     TCase *tests = tcase_create("checkpoint");
     tcase_add_test(tests, tensors_of_another_model);
+    tcase_add_test(tests, models_without_optimiser);
     tcase_add_test(tests, damaged_metadata);
     tcase_add_test(tests, files_that_are_no_checkpoint);
     tcase_add_test(tests, between_two_observations);

@@ -78,7 +78,7 @@ static double by_history(const ts_optimiser_spec *s, double rate, int steps, dou
             first += pow(s->beta1, t - past) * g[past], weight1 += pow(s->beta1, t - past);
             second += pow(s->beta2, t - past) * g[past] * g[past], weight2 += pow(s->beta2, t - past);
         }
-        if (s->kind == TS_SGD && s->nesterov) velocity = g[t] + s->momentum * velocity;
+        if (s->kind == TS_SGD && s->nesterov != 0) velocity = g[t] + s->momentum * velocity;
         if (s->kind == TS_SGD)
             x -= rate * velocity;
         else
