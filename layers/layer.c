@@ -124,7 +124,10 @@ static bool build_parts(ts_layer *layer, ts_layer_builder *builder) {
             snprintf(place, sizeof place, "%s[%d]", layer->path, i);
             snprintf(prefix, sizeof prefix, "%s.%d", layer->prefix, i);
         }
+        const bool outer = builder->of_part;
+        builder->of_part = outer || spec->type->parts != NULL;
         layer->part[i] = ts_layer_build(spec->part[i], place, prefix, builder);
+        builder->of_part = outer;
         if (layer->part[i] == NULL) return false;
     }
     return true;

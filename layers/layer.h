@@ -69,6 +69,7 @@ typedef struct ts_layer_builder {
     ts_params *params;
     ts_layout layout;
     bool on_centers;
+    bool of_part; /* the layer is a part of another, like a query, and no row of a stream */
     ts_error *error;
 } ts_layer_builder;
 

@@ -427,6 +427,9 @@ START_TEST(refusals_name_the_part) {
     expect_refused(with(none, spec), "layers[1].centers[0].rms_norm: tokens have no such coordinates");
     spec = layer("soft_assignment");
     expect_refused(with(onehot, spec), "layers[1].centers[0].soft_assignment: only points are assigned");
+    spec = layer("linear");
+    set(spec, "width", 3);
+    expect_refused(with(none, spec), "layers[1].centers[0].linear: 3 numbers are not the 32 of a token");
     expect_refused(architecture(onehot), "layers: at least one is needed");
     ts_architecture *a = with(none, layer("sequence"));
     a->labels = TS_LABELS_CODE;

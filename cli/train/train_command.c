@@ -229,6 +229,8 @@ static int start(const session *s) {
 static int begin_new(session *s) {
     ts_error error = {.status = TS_OK};
     s->trainer = ts_trainer_create(&s->options->train, &error);
+    if (s->trainer == NULL && s->options->arch != NULL)
+        return cli_fail(CLI_FAILED, "%s: %s", s->options->arch, error.text);
     if (s->trainer == NULL) return fail(&error);
     if (start(s) != CLI_DONE || check_memory(s->options->out, s->trainer) != CLI_DONE) return CLI_FAILED;
     return cli_training_create(&s->run, s->options->out);

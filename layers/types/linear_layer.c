@@ -89,6 +89,9 @@ static ts_status build(ts_layer *layer, ts_layer_builder *builder) {
     if (layer->spec->n_copies > 0) return build_copies(layer, builder);
     if (weights != DENSE && out != in)
         return ts_layer_refuse(layer, builder, "%s weights keep the width of a token", words[weights]);
+    if (out != in && !builder->of_part)
+        return ts_layer_refuse(layer, builder, "%lld numbers are not the %lld of a token", (long long)out,
+                               (long long)in);
     const ts_init ones = {.kind = TS_INIT_ONES}, zeros = {.kind = TS_INIT_ZEROS};
     if (weights == DIAGONAL) {
         layer->param[WEIGHT_SLOT] = ts_layer_param(layer, builder, "weight", TS_SHAPE(in), ones);

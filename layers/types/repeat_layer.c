@@ -15,7 +15,7 @@ static ts_status build(ts_layer *layer, ts_layer_builder *builder) {
     const int times = (int)ts_layer_value(layer, TIMES), listed = layer->spec->n_parts;
     if (ts_layer_value(layer, SHARED) != 0) return TS_OK;
     if (times * listed > TS_LAYER_PARTS)
-        return ts_layer_refuse(layer, builder, "%d times %d layers of own weights are more than %d", times, listed,
+        return ts_layer_refuse(layer, builder, "%d times %d of own weights are more than %d layers", times, listed,
                                TS_LAYER_PARTS);
     for (int t = 1; t < times; t++)
         for (int i = 0; i < listed; i++) {
