@@ -108,7 +108,7 @@ static ts_architecture *equivariant(void) {
     ts_layer_spec *const all[] = {look, move, feed, linear, gate};
     for (int i = 0; i < 5; i++) set(all[i], "weights", 1);
     set(look, "width", 2);
-    set(look, "output", 1);
+    set(look, "writes", 2);
     set(look, "learn_gamma", 1);
     set(look, "gamma", 2);
     ts_layer_field(look, "gamma")[1] = 1;
@@ -265,6 +265,34 @@ START_TEST(steps_are_those_of_the_tape) {
     ts_model_run_free(run);
     ts_tape_free(tape);
     ts_model_clear(&model);
+}
+END_TEST
+
+/* What attention does not write stays as it is in a residual layer. */
+START_TEST(attention_writes_what_it_is_told) {
+    for (int writes = 0; writes < 3; writes++) {
+        ts_architecture *a = architecture(marks);
+        ts_layer_spec *look = attention(true, 1);
+        ts_model model;
+        ts_real points[N * D];
+        set(look, "writes", writes);
+        add(add_layer(a)->points, residual(look));
+        ck_assert_msg(ts_model_build(&model, a, D, K, 5, &error) == TS_OK, "%s", error.text);
+        draw(points, N, D, 3);
+        const ts_model_task task = {.n = N, .d = D, .k = K, .points = points, .centers = points, .seed = 8};
+        ts_model_run *run = ts_model_run_create(&model);
+        ck_assert_int_eq(ts_model_run_begin(run, &task, TS_RUN_AS_MODEL, &error), TS_OK);
+        ts_real before[N * (D + 6)];
+        memcpy(before, ts_model_run_points(run), sizeof before);
+        ck_assert_msg(ts_model_run_step(run, &error) == TS_OK, "%s", error.text);
+        for (int i = 0; i < N * (D + 6); i++) {
+            const int c = i % (D + 6);
+            const bool stays = writes == 1 ? c >= D : writes == 2 ? c < D : false;
+            ck_assert((ts_model_run_points(run)[i] == before[i]) == stays);
+        }
+        ts_model_run_free(run);
+        ts_model_clear(&model);
+    }
 }
 END_TEST
 
@@ -453,6 +481,7 @@ int main(void) {
     if (IS_DOUBLE) tcase_add_loop_test(cases, gradients_of_whole_models, 0, MAKERS);
     tcase_add_loop_test(cases, steps_are_those_of_the_tape, 0, MAKERS);
     tcase_add_loop_test(cases, equivariant_models_turn_with_the_data, 0, 2);
+    tcase_add_test(cases, attention_writes_what_it_is_told);
     tcase_add_test(cases, runners_label_points);
     tcase_add_test(cases, constructions_are_such_models);
     tcase_add_test(cases, refusals_name_the_part);

@@ -2,16 +2,23 @@
  *
  *     dense        q = x Wq + bq, k, v likewise of the rows looked at; each of H heads has width / H of their numbers,
  *                  s_ij = -gamma |q_i - k_j|^2 or gamma q_i.k_j (over sqrt(width / H) if scaled); the heads' results
- *                  stand one after the other, and with `out` go through one more matrix, which they must unless they
- * are as wide as a token equivariant  with data coordinates x_i, y_j and others r_i, t_j, for each head h s_ij =
- * -gamma_h |x_i - y_j|^2 + Q_h r_i . K_h t_j / sqrt(width), or gamma_h x_i.y_j + .. data of the result: sum_h a_h sum_j
- * p_ijh y_j; others: (V_h sum_j p_ijh t_j, all h) O gamma_h is trained through its logarithm; a_h begin as 1 / H
+ *                  stand one after the other, as wide as a token, or go through one more matrix (`out`)
+ *     equivariant  with data coordinates x_i, y_j and others r_i, t_j, for each head h
+ *                  s_ij = -gamma_h |x_i - y_j|^2 + Q_h r_i . K_h t_j / sqrt(width), or gamma_h x_i.y_j + ..;
+ *                  data of the result: sum_h a_h sum_j p_ijh y_j; others: (V_h sum_j p_ijh t_j, all h) O;
+ *                  gamma_h is trained through its logarithm; a_h begin as 1 / H
  *
  * p_i = simplex(s_i) over the rows looked at ("keys"); or with normalise "queries" the map goes over the rows that
- * look, and then each row's weights are divided by their sum, as in slot attention [Locatello et al. 2020]. output
- * "offset": data coordinates are those of the mean less those of the row itself: where it would go. own_code: centres
- * see only the points whose code is nearest to their own (an exact mask). A projection that is not given is trained,
- * with a bias; else it is a linear layer, and queries and keys that copy the same group are just that group.
+ * look, and then each row's weights are divided by their sum, as in slot attention [Locatello et al. 2020].
+ *
+ * output "offset": data coordinates are those of the mean less those of the row itself: where it would go.
+ *
+ * writes: "data" or "rest" makes the others 0, so that in a residual layer they stay as they are.
+ *
+ * own_code: centres see only the points whose code is nearest to their own (an exact mask).
+ *
+ * A projection that is not given is trained, with a bias; else it is a linear layer, and queries and keys that copy the
+ * same group are just that group.
  *
  * Parameters: query.weight, query.bias, .. key, value, out; log_gamma [H]; equivariant: query.weight [s,H width], key,
  * value [s,H width], out.weight [H width,s], scale [H]. Gradients and cost: ts_attention in ops.h for one head or more
@@ -39,6 +46,7 @@ enum {
     NORMALISE,
     OUTPUT,
     OUTWARD,
+    WRITES,
     WEIGHTS,
     LEARN_GAMMA,
     GAMMA
@@ -49,6 +57,7 @@ static const char *const streams_words[] = {"points", "centers", NULL};
 static const char *const score_words[] = {"dot", "euclidean", NULL};
 static const char *const normalise_words[] = {"keys", "queries", NULL};
 static const char *const output_words[] = {"values", "offset", NULL};
+static const char *const writes_words[] = {"all", "data", "rest", NULL};
 static const char *const part_names[] = {"query", "key", "value", NULL}; /* and "out", which is no part */
 
 static const ts_field fields[] = {
@@ -66,6 +75,7 @@ static const ts_field fields[] = {
     [NORMALISE] = {"normalise", TS_FIELD_CHOICE, .choices = normalise_words,
                    .help = "over keys, or over queries and then keys"},
     [OUTPUT] = {"output", TS_FIELD_CHOICE, .choices = output_words, .help = "values, or the way to the weighted mean"},
+    [WRITES] = {"writes", TS_FIELD_CHOICE, .choices = writes_words, .help = "0 elsewhere: data that shall stay, say"},
     [OUTWARD] = {"out", TS_FIELD_FLAG, .help = "one more matrix, from values to tokens"},
     [WEIGHTS] = TS_WEIGHTS_FIELD,
     [LEARN_GAMMA] = {"learn_gamma", TS_FIELD_FLAG, .help = "gamma is trained, through its logarithm"},
@@ -352,7 +362,7 @@ static ts_tensor *finish(const ts_layer *layer, ts_streams *streams, ts_tensor *
     return less_own_place(layer, streams, y, x);
 }
 
-static ts_tensor *forward(const ts_layer *layer, ts_streams *streams, ts_tensor *x) {
+static ts_tensor *attend(const ts_layer *layer, ts_streams *streams, ts_tensor *x) {
     ts_tape *tape = streams->tape;
     const int heads = heads_of(layer);
     ts_tensor *other = ts_layer_value(layer, OVER) != 0 ? streams->centers : streams->points;
@@ -381,6 +391,20 @@ static ts_tensor *forward(const ts_layer *layer, ts_streams *streams, ts_tensor 
                                     .dropout_rng = {streams->seed, layer->stream[0], streams->step},
                                     .fast = !fixed_scores(layer)};
     return ts_layer_scope_end(streams, scope, finish(layer, streams, ts_attention(tape, q, k, v, mask, &spec), x));
+}
+
+/* Zeros for what is not written. */
+static ts_tensor *forward(const ts_layer *layer, ts_streams *streams, ts_tensor *x) {
+    enum { ALL, DATA };
+    const int writes = (int)ts_layer_value(layer, WRITES);
+    ts_tensor *y = attend(layer, streams, x);
+    if (writes == ALL || streams->layout.s == 0 || ts_tape_status(streams->tape) != TS_OK) return y;
+    ts_tensor *data = ts_data_of(streams, y), *rest = ts_rest_of(streams, y);
+    if (writes == DATA)
+        rest = ts_constant(streams->tape, rest->shape, NULL);
+    else
+        data = ts_constant(streams->tape, data->shape, NULL);
+    return ts_join_data(streams, data, rest);
 }
 
 static bool alone(const ts_layer *layer) {
